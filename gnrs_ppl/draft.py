@@ -393,7 +393,7 @@ class Draft:
 
     @cached_property
     def said_beside(self) -> dict[str, bool]:
-        """Whether the rule's evidence and procedure are what the sentence says of them, where it says something."""
+        """Whether the rule's evidence and procedure are as the sentence says, where it says something."""
         from gnrs_ppl.candidates.beside import evidence_of, procedure_of
         from gnrs_ppl.reading.agreement import bound_by, evidence_said, procedure_said
 

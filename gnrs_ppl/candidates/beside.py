@@ -17,8 +17,7 @@ from gnrs_ppl.rule.types import EvidencePolicy, Procedure
 _SINGLE = "any"
 """Of one log every operator asks the same."""
 _LOOKS = ("review", "decision")
-"""Stages without one of which nothing was looked into: a sentence that tells of remedy or appeal alone leaves them
-open."""
+"""Stages that a sentence leaves open where it tells of remedy or appeal alone."""
 
 
 def said_beside(material: Material) -> ProposedCandidates:
@@ -31,7 +30,7 @@ def said_beside(material: Material) -> ProposedCandidates:
 
 
 def evidence_of(readings: Readings) -> EvidenceRead | None:
-    """What a sentence says of the logs of a rule's evidence; None where it says nothing, or only of its opener's."""
+    """What a sentence says of the logs of a rule's evidence; None where it says nothing of them."""
     read = readings.evidence
     says = read is not None and (read.channels or read.operator or read.insufficient or read.unkept)
     return read if says else None
@@ -78,7 +77,11 @@ def _policies(material: Material, read: EvidenceRead) -> ProposedCandidates:
     named = [n.name for n in read.channels]
     opened = [c for c in _opening(material) if c not in named]
     also = [] if not named or len(opened) < len(_opening(material)) else opened[:1]
-    choices = list(_choices(_recording(material), read)) if not named else [named, *([[*named, *also]] if also else [])]
+    choices = (
+        list(_choices(_recording(material), read))
+        if not named
+        else [named, *([[*named, *also]] if also else [])]
+    )
     for choice in choices:
         operator, more = _operator(read, len(choice))
         operator = "all" if named and len(choice) > len(named) == 1 else operator
@@ -95,7 +98,7 @@ def _opening(material: Material) -> tuple[str, ...]:
 
 
 def _choices(channels: Sequence[str], read: EvidenceRead) -> Iterator[list[str]]:
-    """Lists of logs where the sentence names none: all of them, and all but those that do not do by themselves."""
+    """Lists of logs where the sentence names none: all, and all but those that do not do by themselves."""
     weak = {n.name for n in read.insufficient}
     yield list(channels)
     if weak and (rest := [c for c in channels if c not in weak]):
@@ -115,9 +118,7 @@ def _operator(read: EvidenceRead, many: int) -> tuple[str, dict[str, Any]]:
 
 
 def _procedures(material: Material, read: ProcedureRead) -> ProposedCandidates:
-    """The steps that were read, each with what it leaves open; a remedy or an appeal alone comes after a review and a
-    decision.
-    """
+    """The steps that were read, completed; remedy or appeal alone come after a review and a decision."""
     if material.context.schema.procedure:
         return
     offices = [r for r in (*material.overseers, *material.goal.roles) if r]
@@ -130,7 +131,9 @@ def _procedures(material: Material, read: ProcedureRead) -> ProposedCandidates:
         taken: str | None = None
         for stage, one in steps:
             other = second if stage == "appeal" else first
-            role = one.role.name if one and one.role else other if (one and one.independent) else taken or first
+            role = (
+                one.role.name if one and one.role else other if (one and one.independent) else taken or first
+            )
             if stage == "appeal" and not (one and one.role):
                 role = next((o for o in (second, first, *offices) if o != taken), second)
             content.append(_step(material, stage, one, role))
@@ -167,7 +170,7 @@ def _lacks(material: Material, activity: str) -> bool:
 
 
 def _looked_into(material: Material) -> str | None:
-    """The log a review reads where the sentence names none: that of the rule's first act, if it is evidence."""
+    """The log a review reads where the sentence names none: that of the rule's first act, if evidence."""
     evidence = evidence_of(material.readings)
     home = material.traces.homes.get(material.regulated[0])
     if evidence is None or not evidence.channels or home in {n.name for n in evidence.channels}:
@@ -217,11 +220,13 @@ def unheld_procedure(material: Material, read: ProcedureRead) -> Refused | None:
     nobody = next((s.nobody for s in read.steps if s.nobody), None)
     if nobody is not None:
         return Refused(
-            f"nobody is called '{words(nobody)}' in the schema, whom the sentence has take a step after a breach",
+            f"nobody is called '{words(nobody)}' in the schema, who has a step after a breach",
             "name a role of the schema, or add this one to it",
             reason="no_such_role",
         )
-    if any(s.independent for s in read.steps) and not set(t.name for t in material.context.schema.roles) - set(material.bound):
+    if any(s.independent for s in read.steps) and not {t.name for t in material.context.schema.roles} - set(
+        material.bound
+    ):
         return Refused(
             "the schema names nobody but those who are bound, and the sentence asks for somebody else",
             "add the role that looks into breaches to the schema",

@@ -97,8 +97,9 @@ def told(found: Sequence[ReadAlong]) -> dict[str, Any]:
 def read_along(
     sentences: Sequence[tuple[str, Schema, tuple[Channel, ...]]], model: Model, *, seed: int | None = None
 ) -> list[ReadAlong]:
-    """Sentences as reader and model read them against their schemas and the logs that are kept, which no model is
-    shown: one request each, all at once.
+    """Sentences as reader and model read them against their schemas: one request each, all at once.
+
+    The logs that are kept no model is shown.
 
     Raises
     ------

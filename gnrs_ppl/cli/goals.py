@@ -282,9 +282,7 @@ def read(
         raise Refused(why_nothing(readings), reason=readings.nothing)
 
 
-def _read_along(
-    model: Any, sentences: list[tuple[str, Schema, tuple[Channel, ...]]]
-) -> list[ReadAlong]:
+def _read_along(model: Any, sentences: list[tuple[str, Schema, tuple[Channel, ...]]]) -> list[ReadAlong]:
     """Sentences as reader and model read them; none where there is no model."""
     if model is None:
         return []

@@ -12,10 +12,9 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Channel, RecordLayer, Schema, Term
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.reading.plain import declare_name
-from gnrs_ppl.reading.procedure import stage_of
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render
-from gnrs_ppl.rule.types import LOOK_BACK, EvidencePolicy, Procedure, Step, Structure
+from gnrs_ppl.rule.types import LOOK_BACK, Structure
 
 OF_A_CASE = ("existence", "absence", "init", "end")
 OF_TWO_ACTS = (
@@ -100,36 +99,3 @@ def stated_by(structure: Structure) -> list[Mapping[str, Any]]:
         acts = [*target, *opener] if c.template in LOOK_BACK else [*opener, *target]
         stated.append({"template": declare_name(c.template, c.count), "activities": acts, "count": c.count})
     return stated
-
-
-def with_evidence_and_procedure(
-    rule: Structure, schema: Schema, records: RecordLayer, rng: random.Random
-) -> tuple[Structure, str]:
-    """A random rule with evidence from the logs of a record layer and with one to four steps of a schema, and its
-    text.
-    """
-    logs = [channel.name for channel in records.channels]
-    channels = rng.sample(logs, rng.randint(1, min(3, len(logs))))
-    operator = rng.choice(("any", "all", "at_least") if len(channels) > 1 else ("all",))
-    evidence = EvidencePolicy(
-        channels=tuple(channels), operator=operator, k=rng.randint(1, len(channels)) if operator == "at_least" else None
-    )
-    steps = [_random_step(schema, channels, rng) for _ in range(rng.randint(1, 4))]
-    procedure = Procedure(steps=tuple(steps), response_time=rng.choice((None, Duration(days=2), Duration(seconds=3600))))
-    trigger = rule.trigger.act and rule.trigger.model_copy(update={"channel": rng.choice(logs)})
-    made = rule.model_copy(
-        update={"evidence": evidence, "procedure": procedure, "trigger": trigger or rule.trigger}
-    )
-    return made, render(made, Lexicon.of(schema, records))
-
-
-def _random_step(schema: Schema, channels: Sequence[str], rng: random.Random) -> Step:
-    """A step of the schema at the stage its words are of, or one of no name."""
-    stage = rng.choice(("review", "decision", "remedy", "appeal"))
-    fitting = [term.name for term in schema.steps if stage_of(schema, term.name) == stage]
-    return Step(
-        stage=stage,
-        name=rng.choice([stage, *fitting]),
-        role=rng.choice(schema.roles).name,
-        inspects=rng.choice((None, *channels)) if stage == "review" else None,
-    )

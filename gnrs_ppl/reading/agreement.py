@@ -33,7 +33,9 @@ def evidence_said(policy: EvidencePolicy, read: EvidenceRead, opening: Collectio
         if policy.needed(many) != wanted:
             return False
     weak = {n.name for n in read.insufficient}
-    return not weak or (set(policy.channels) != weak and (not weak & set(policy.channels) or policy.needed(many) > len(weak)))
+    return not weak or (
+        set(policy.channels) != weak and (not weak & set(policy.channels) or policy.needed(many) > len(weak))
+    )
 
 
 def procedure_said(procedure: Procedure, read: ProcedureRead, bound: Collection[str]) -> bool:

@@ -55,7 +55,11 @@ def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: V
 
 
 def _unread(text: str, procedure: ProcedureRead) -> tuple[Span, ...]:
-    spans = [Span(t.start, t.end) for t in tokens_of(text) if t.text[0].isalpha() and t.text not in STOP and not functional(t.text)]
+    spans = [
+        Span(t.start, t.end)
+        for t in tokens_of(text)
+        if t.text[0].isalpha() and t.text not in STOP and not functional(t.text)
+    ]
     told = [s for s in spans if any(p.start <= s.start < p.end for p in procedure.spans)]
     return tuple(s for s in told if not any(u.start <= s.start < u.end for u in procedure.used))
 
@@ -83,4 +87,6 @@ def _tells(text: str) -> bool:
 
 def _appeals_by_act(text: str, span: Span, words: Vocabulary) -> bool:
     """Whether an appeal is an act of the schema."""
-    return any(word in ("appeal", "objection", "complaint") for a in words.actions for word in words.words_of(a))
+    return any(
+        word in ("appeal", "objection", "complaint") for a in words.actions for word in words.words_of(a)
+    )

@@ -62,13 +62,16 @@ _GOES_ON = re.compile(
     r"there is no (?:appeal|remedy|review)|no appeal|the (?:matter|file|case|result|outcome) (?:is|must|goes|may)|if the appeal|within\b)",
     re.IGNORECASE,
 )
-APPEAL = re.compile(r"\b(?:appeals?|appealed|objects?|objections?|complaints?|complains?|challenged?|contest(?:ed)?)\b", re.IGNORECASE)
+APPEAL = re.compile(
+    r"\b(?:appeals?|appealed|objects?|objections?|complaints?|complains?|challenged?|contest(?:ed)?)\b",
+    re.IGNORECASE,
+)
 BY_SITUATION, BY_CONDITION = 0.9, 0.7
 """How sure it is that a passage tells what follows a breach: it says so by its words, or the duty it breaks stands
 before it."""
 EITHER_WAY = 0.3
 """The same of a condition without its duty: it is read as a duty of its own, as an escalation that every case owes."""
-_JOINS = re.compile(r"(?:[,;:]|\s[–—])\s*(?:and |but |or )?\s*$|\b(?:and|but)\s+$")  # noqa: RUF001
+_JOINS = re.compile(r"(?:[,;:]|\s[–—])\s*(?:and |but |or )?\s*$|\b(?:and|but)\s+$")
 _WORD = re.compile(r"[a-z]{4,}")
 SHARED = 2
 """So many words a condition has in common with the duty it says is broken."""
@@ -99,7 +102,9 @@ def passages(text: str) -> list[Passage]:
             before = found[-1]
             near = text[before.span.end : start].strip() == ""
             same_sentence = near and text[: before.span.end].rstrip()[-1:] == ";"
-            if near and (same_sentence or _GOES_ON.match(text, start, end) or APPEAL.search(text, start, end)):
+            if near and (
+                same_sentence or _GOES_ON.match(text, start, end) or APPEAL.search(text, start, end)
+            ):
                 passage = Passage(Span(start, end), Span(start, end), before.sure)
         if passage:
             found.append(passage)
@@ -108,10 +113,14 @@ def passages(text: str) -> list[Passage]:
 
 def _opened(text: str, start: int, end: int) -> Passage | None:
     """A passage that words for a breach open."""
-    hits = sorted((m for p in _OPENERS for m in p.finditer(text, start, end)), key=lambda m: (m.start(), -m.end()))
+    hits = sorted(
+        (m for p in _OPENERS for m in p.finditer(text, start, end)), key=lambda m: (m.start(), -m.end())
+    )
     for m in hits:
         before, behind = text[start : m.start()], text[m.end() : end]
-        if _ELSE.fullmatch(m[0]) and (not re.search(r"\w", behind) or re.search(r"\b(?:not|unless|or|if|than)\s*$", before)):
+        if _ELSE.fullmatch(m[0]) and (
+            not re.search(r"\w", behind) or re.search(r"\b(?:not|unless|or|if|than)\s*$", before)
+        ):
             continue
         opened, otherwise = Span(*m.span()), bool(_ELSE.fullmatch(m[0]))
         if not re.search(r"\w", before):
@@ -120,7 +129,9 @@ def _opened(text: str, start: int, end: int) -> Passage | None:
             at = start + max((j.end() for j in re.finditer(r",\s*(?:and|but)\s+", before)), default=0)
             return Passage(Span(at, end), Span(at, m.start()), BY_SITUATION, opened)
         if (joint := _JOINS.search(before)) and patterns.DUTY.search(before):
-            return Passage(Span(start + joint.start(), end), Span(m.end(), end), BY_SITUATION, opened, otherwise)
+            return Passage(
+                Span(start + joint.start(), end), Span(m.end(), end), BY_SITUATION, opened, otherwise
+            )
     return None
 
 
@@ -139,5 +150,8 @@ def stray_appeals(text: str, told: list[Passage]) -> Iterator[Passage]:
     for start, end in segments(text):
         if any(p.span.start < end and start < p.span.end for p in told):
             continue
-        if re.search(r"\b(?:may|can|has the right to|is free to)\s+(?:be\s+)?(?:appeal|object|complain)\w*\s+to\b", text[start:end]):
+        if re.search(
+            r"\b(?:may|can|has the right to|is free to)\s+(?:be\s+)?(?:appeal|object|complain)\w*\s+to\b",
+            text[start:end],
+        ):
             yield Passage(Span(start, end), Span(start, end), BY_SITUATION)

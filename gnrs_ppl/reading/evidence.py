@@ -14,7 +14,7 @@ from gnrs_ppl.reading.logs import LogList, Logs
 from gnrs_ppl.reading.types import EvidenceRead, Named, Span, Unread
 from gnrs_ppl.rule.types import Operator
 
-SEGMENT = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|\s[–—]\s")  # noqa: RUF001
+SEGMENT = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|\s[–—]\s")
 """What ends a sentence, or a part of one that may stand by itself."""
 _SHOWN = (
     r"(?:verif(?:ied|iable)|evidenced|shown|prov(?:ed|en|able)|demonstrated|documented|confirmed|attested|established|"
@@ -59,8 +59,13 @@ _ALONE = re.compile(
     r"|\s*(?P<insufficient>alone|by itself)\s+(?:is|are) (?:insufficient|inadequate|no proof|no evidence)[^.;:,]*",
     re.IGNORECASE,
 )
-_OPENS_WITH = re.compile(r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$", re.IGNORECASE)
-_ABOUT = re.compile(r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but)\b))\s*(?:(?:the|our|an?|its)\s+)?$", re.IGNORECASE | re.DOTALL)
+_OPENS_WITH = re.compile(
+    r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$", re.IGNORECASE
+)
+_ABOUT = re.compile(
+    r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but)\b))\s*(?:(?:the|our|an?|its)\s+)?$",
+    re.IGNORECASE | re.DOTALL,
+)
 """Before what a clause is about."""
 
 
@@ -128,11 +133,15 @@ def _phrases(text: str, logs: Logs, taken: Sequence[Span]) -> Iterator[_Phrase]:
             if proof == _sentence(text, start) and (m := _OPENS_WITH.match(before)):
                 yield _Phrase(Span(start, end), moved, opener=bool(m["what"]))
             elif alone := _ALONE.match(behind):
-                yield _Phrase(Span(_clause(before, start), moved.span.end + alone.end()), moved, insufficient=True)
+                yield _Phrase(
+                    Span(_clause(before, start), moved.span.end + alone.end()), moved, insufficient=True
+                )
             elif m := _BEFORE.search(before):
                 proof = _sentence(text, start)
                 yield _Phrase(Span(_from(m, text, start, parts), _until(text, moved.span.end, end)), moved)
-            elif _ABOUT.fullmatch(before) and (m := _BEHIND.match(behind) or _COUNTS.match(behind.rstrip(" .!?;"))):
+            elif _ABOUT.fullmatch(before) and (
+                m := _BEHIND.match(behind) or _COUNTS.match(behind.rstrip(" .!?;"))
+            ):
                 yield _Phrase(Span(_clause(before, start), moved.span.end + m.end()), moved)
 
 
@@ -172,7 +181,11 @@ def _from(m: re.Match[str], text: str, start: int, parts: Sequence[tuple[int, in
     at = start + m.start()
     clause = text[start:at]
     binds = patterns.DUTY.search(clause) or patterns.NEGATIVE.search(clause)
-    elsewhere = any(patterns.DUTY.search(text, a, b) or patterns.NEGATIVE.search(text, a, b) for a, b in parts if a != start)
+    elsewhere = any(
+        patterns.DUTY.search(text, a, b) or patterns.NEGATIVE.search(text, a, b)
+        for a, b in parts
+        if a != start
+    )
     if not binds and elsewhere and (m["shown"] or m["proof"]) and "," not in clause:
         return start
     if m["shown"] and m["be"] and not binds and not elsewhere:
@@ -182,11 +195,15 @@ def _from(m: re.Match[str], text: str, start: int, parts: Sequence[tuple[int, in
 
 def _until(text: str, at: int, end: int) -> int:
     """The end of words that lead to a log, with who keeps it and that nothing else does."""
-    tail = re.match(r"\s*(?:,?\s*(?:and|but) (?:nothing|no other)[^,.;]*|(?:kept|held|run) by [^,.;]{2,40})", text[at:end])
+    tail = re.match(
+        r"\s*(?:,?\s*(?:and|but) (?:nothing|no other)[^,.;]*|(?:kept|held|run) by [^,.;]{2,40})", text[at:end]
+    )
     return at + tail.end() if tail else at
 
 
 def _clause(before: str, start: int) -> int:
     """Where a clause begins that a log is what it is about."""
-    joint = max((m.start() for m in re.finditer(r",|:|\b(?:and|as|which|that|but)\s+(?=\S*\s*$)", before)), default=-1)
+    joint = max(
+        (m.start() for m in re.finditer(r",|:|\b(?:and|as|which|that|but)\s+(?=\S*\s*$)", before)), default=-1
+    )
     return start + (joint if joint > 0 else 0)

@@ -15,8 +15,23 @@ from gnrs_ppl.rule.types import Operator
 from gnrs_ppl.words import PARTICLES
 
 LOG_NOUNS = frozenset(
-    """log logbook register record system ledger journal database archive roster feed tracker trail portal
-    logfile""".split()
+    [
+        "log",
+        "logbook",
+        "register",
+        "record",
+        "system",
+        "ledger",
+        "journal",
+        "database",
+        "archive",
+        "roster",
+        "feed",
+        "tracker",
+        "trail",
+        "portal",
+        "logfile",
+    ]
 )
 """What logs are called; of other nouns (file, report, book) only those that end a channel's own phrase."""
 PART = 0.5
@@ -27,7 +42,9 @@ _QUANTITY = re.compile(
     r"(?:(?P<least>at least|no fewer than)\s+)?(?P<k>two|three|four|five|\d)(?: of)?)\s+(?:the |our |these |those |its |their )?(?:two |three |four )?$",
     re.IGNORECASE,
 )
-_DETERMINER = re.compile(r"(?:(?:the|our|a|an|its|their|this|that|an entry in|entries in|a record in)\s+)+$", re.IGNORECASE)
+_DETERMINER = re.compile(
+    r"(?:(?:the|our|a|an|its|their|this|that|an entry in|entries in|a record in)\s+)+$", re.IGNORECASE
+)
 _JOINT = re.compile(
     r"\s*,?\s*(?P<joint>and/or|and|or|as well as|together with|along with|plus|nor)?\s*(?:also\s+)?(?:(?:in|by|from|of|on|through)\s+)?"
     r"(?:(?:the|our|a|an|its|their|an entry in)\s+)*$",
@@ -167,9 +184,23 @@ class Logs:
         return LogMention(span, None, nearest=name, score=round(score, 2))
 
 
-_POINTS = frozenset({"our", "my", "your", "both", "either", "other", "least", "most", "show", "shows", "according"})
+_POINTS = frozenset(
+    {"our", "my", "your", "both", "either", "other", "least", "most", "show", "shows", "according"}
+)
 _PLAIN = frozenset(
-    {"own", "independent", "separate", "different", "two", "three", "four", "written", "official", "kept", "available"}
+    {
+        "own",
+        "independent",
+        "separate",
+        "different",
+        "two",
+        "three",
+        "four",
+        "written",
+        "official",
+        "kept",
+        "available",
+    }
 )
 """Words that single out no log."""
 

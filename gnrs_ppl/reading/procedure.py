@@ -33,9 +33,21 @@ _NOUNS: dict[Stage, str] = {
 }
 _BROUGHT = re.compile(r"\b(?:goes|go|brought|sent|passed|taken) to\b", re.IGNORECASE)
 _SAYINGS: tuple[tuple[Stage, re.Pattern[str]], ...] = (
-    ("review", re.compile(r"\blook(?:s|ed|ing)?\s+(?:again\s+)?(?:into|at)\b|\btak(?:es?|en) (?:it |this |the matter )?up\b", re.I)),
+    (
+        "review",
+        re.compile(
+            r"\blook(?:s|ed|ing)?\s+(?:again\s+)?(?:into|at)\b|\btak(?:es?|en) (?:it |this |the matter )?up\b",
+            re.I,
+        ),
+    ),
     ("review", _BROUGHT),
-    ("remedy", re.compile(r"\b(?:put|puts|set|sets)\s+(?:(?:it|this|that|the [\w-]+|things|matters)\s+)?right\b|\b(?:make|makes|made|making) (?:it |this )?(?:good|up)\b|\bpa(?:y|ys|id) back\b", re.I)),
+    (
+        "remedy",
+        re.compile(
+            r"\b(?:put|puts|set|sets)\s+(?:(?:it|this|that|the [\w-]+|things|matters)\s+)?right\b|\b(?:make|makes|made|making) (?:it |this )?(?:good|up)\b|\bpa(?:y|ys|id) back\b",
+            re.I,
+        ),
+    ),
 )
 """Words of several tokens by which a stage is told."""
 _STAGE_OF = {
@@ -52,8 +64,13 @@ _LEADS_ON = re.compile(
     re.IGNORECASE,
 )
 """What may stand between somebody and what they do."""
-_PASSIVE = re.compile(r"\b(?:is|are|be|been|being|was|were|gets?|get|has \w+ \w+|has the \w+)\s+(?:\w+ly\s+|then\s+|also\s+)*$", re.IGNORECASE)
-_BY = re.compile(r"\bby\s+(?:(?:the|an?|another|one of the|our|their)\s+)?(?:different\s+|second\s+)?$", re.IGNORECASE)
+_PASSIVE = re.compile(
+    r"\b(?:is|are|be|been|being|was|were|gets?|get|has \w+ \w+|has the \w+)\s+(?:\w+ly\s+|then\s+|also\s+)*$",
+    re.IGNORECASE,
+)
+_BY = re.compile(
+    r"\bby\s+(?:(?:the|an?|another|one of the|our|their)\s+)?(?:different\s+|second\s+)?$", re.IGNORECASE
+)
 _TO = re.compile(r"\b(?:to|from|before|with)\s+(?:(?:the|an?|another|our|their)\s+)?$", re.IGNORECASE)
 _SOMEBODY = r"(?:somebody|someone|anybody|a person|people|an officer|a colleague|those|staff|one)"
 _INDEPENDENT = re.compile(
@@ -64,16 +81,56 @@ _INDEPENDENT = re.compile(
     re.IGNORECASE,
 )
 _GENERIC = frozenset(
-    """it this that they he she who we somebody someone anybody matter file case breach decision everybody nobody records
-    record person approval result outcome appeal appeals supplier customer affected those concerned""".split()
+    [
+        "it",
+        "this",
+        "that",
+        "they",
+        "he",
+        "she",
+        "who",
+        "we",
+        "somebody",
+        "someone",
+        "anybody",
+        "matter",
+        "file",
+        "case",
+        "breach",
+        "decision",
+        "everybody",
+        "nobody",
+        "records",
+        "record",
+        "person",
+        "approval",
+        "result",
+        "outcome",
+        "appeal",
+        "appeals",
+        "supplier",
+        "customer",
+        "affected",
+        "those",
+        "concerned",
+    ]
 )
 """Nouns and pronouns before a verb that are nobody unknown."""
-_NO_APPEAL = re.compile(r"\b(?:there is |with )?(?:no|without(?: an?)?) (?:right of )?(?P<stage>appeal|objection)s?\b|\bcannot be appealed\b|\bis final\b", re.IGNORECASE)
-_DUE = re.compile(r"\b(?:within|in|inside|no later than|not later than|at the latest|at most|not more than)\s+(?:the (?:next|following) )?$", re.IGNORECASE)
+_NO_APPEAL = re.compile(
+    r"\b(?:there is |with )?(?:no|without(?: an?)?) (?:right of )?(?P<stage>appeal|objection)s?\b|\bcannot be appealed\b|\bis final\b",
+    re.IGNORECASE,
+)
+_DUE = re.compile(
+    r"\b(?:within|in|inside|no later than|not later than|at the latest|at most|not more than)\s+(?:the (?:next|following) )?$",
+    re.IGNORECASE,
+)
 _RECORDED = re.compile(r"\s*\(recorded as [^)]*\)", re.IGNORECASE)
 NAME_FITS, ACT_FITS = 0.6, 0.75
 """Least scores of a step of the schema, and of an act of the log that shows a step."""
-_SAME = re.compile(r"\s*(?:\w+\s+){0,3}?(?:through|by way of|by|with|of|on|in|for|the|an?|and (?=puts?)|which goes to|to)\s+(?:\w+\s+){0,4}$", re.IGNORECASE)
+_SAME = re.compile(
+    r"\s*(?:\w+\s+){0,3}?(?:through|by way of|by|with|of|on|in|for|the|an?|and (?=puts?)|which goes to|to)\s+(?:\w+\s+){0,4}$",
+    re.IGNORECASE,
+)
 """Between two words of one step: puts the matter right through a claim, takes a decision."""
 
 
@@ -92,7 +149,9 @@ class _Doer(NamedTuple):
     nobody: Span | None = None
 
 
-def procedure_of(text: str, told: Sequence[Passage], schema: Schema, logs: Logs, words: Vocabulary) -> ProcedureRead | None:
+def procedure_of(
+    text: str, told: Sequence[Passage], schema: Schema, logs: Logs, words: Vocabulary
+) -> ProcedureRead | None:
     """The steps of a text's passages on a breach; None where they tell none.
 
     Parameters
@@ -116,7 +175,7 @@ def procedure_of(text: str, told: Sequence[Passage], schema: Schema, logs: Logs,
         found, doer = _steps(text, start, end, schema, logs, words, doer, steps)
         if passage.otherwise and all(s.activity and s.span == s.activity.span for s in found):
             continue  # "returned, or else written off" are two ways to keep it
-        denied = [m for m in _NO_APPEAL.finditer(text, start, end)]
+        denied = list(_NO_APPEAL.finditer(text, start, end))
         if denied:
             without.append("appeal")
             found = [s for s in found if s.stage != "appeal"]
@@ -170,7 +229,9 @@ def _places(text: str, start: int, end: int, roles: Sequence[Named]) -> list[_Pl
     return kept
 
 
-_DETERMINERS = frozenset({"a", "an", "the", "this", "that", "its", "his", "her", "their", "written", "whose", "no", "any", "of"})
+_DETERMINERS = frozenset(
+    {"a", "an", "the", "this", "that", "its", "his", "her", "their", "written", "whose", "no", "any", "of"}
+)
 
 
 def _stage(text: str, before: str) -> tuple[Stage | None, str]:
@@ -190,9 +251,7 @@ def _one_step(text: str, before: _Place, place: _Place) -> bool:
         return True  # an appeal, which goes to …
     if re.search(r"[,;.]|\b(?:and|then|who|whose|may|can)\b", between):
         return False
-    if place.verb and not re.search(r"\b(?:to|can be)\s*$", between) and place.stage != before.stage:
-        return False
-    return True
+    return not (place.verb and not re.search(r"\b(?:to|can be)\s*$", between) and place.stage != before.stage)
 
 
 def _steps(
@@ -220,19 +279,27 @@ def _steps(
         since = places[k - 1].end if k else start
         doer = _doer(text, since, place, stop, roles, apart, doer, first=not k and not earlier)
         who = doer
-        if place.stage != "appeal" and _passive(text, since, place) and not _by(text, place, stop, roles, apart):
+        if (
+            place.stage != "appeal"
+            and _passive(text, since, place)
+            and not _by(text, place, stop, roles, apart)
+        ):
             who = _Doer() if place.verb not in _ADDRESSEE else doer
         looked = [log for log in logs.lists(text[place.end : stop]) if log.channels]
         inspects = next((log.channels[0] for log in looked), None)
         inspects = inspects and inspects._replace(
             span=Span(inspects.span.start + place.end, inspects.span.end + place.end)
         )
-        step = StepRead(place.stage, Span(place.start, place.end), who.role, who.independent, who.nobody, inspects)
+        step = StepRead(
+            place.stage, Span(place.start, place.end), who.role, who.independent, who.nobody, inspects
+        )
         mine = [i for i in at if place.start <= tokens[i].start < stop]
         name = _name(tokens, mine, schema, place.stage)
         activity = next((n for n in acts if n.span.start < stop and place.start < n.span.end), None)
         role = who.role
-        if activity and ((role and _others(activity.name, schema, role.name)) or (name and _tells(name, activity))):
+        if activity and (
+            (role and _others(activity.name, schema, role.name)) or (name and _tells(name, activity))
+        ):
             activity = None  # another's act, or words of the step itself: making good makes nothing
         found.append(replace(step, name=name, activity=activity))
     return found, doer
@@ -240,7 +307,11 @@ def _steps(
 
 def _tells(name: Named, activity: Named) -> bool:
     """Whether words that tell a step of the schema tell an act no better."""
-    return name.span.start < activity.span.end and activity.span.start < name.span.end and name.score >= activity.score
+    return (
+        name.span.start < activity.span.end
+        and activity.span.start < name.span.end
+        and name.score >= activity.score
+    )
 
 
 def _others(activity: str, schema: Schema, role: str) -> bool:
@@ -294,16 +365,31 @@ def _doer(
     """
     if named := _by(text, place, stop, roles, apart):
         return named
-    if place.stage == "appeal" and _passive(text, since, place) and not re.match(r"\s+to\b", text[place.end :]):
+    if (
+        place.stage == "appeal"
+        and _passive(text, since, place)
+        and not re.match(r"\s+to\b", text[place.end :])
+    ):
         return _Doer()
-    if place.stage == "appeal" and not _passive(text, since, place) and place.verb in ("appeal", "object", "complain", "challenge", "contest", ""):
-        heard = re.search(r"\b(?:hears?|handles?|decides?|takes?|considers?|receives?)\s+(?:the |any |an )?$", text[since : place.start])
+    if (
+        place.stage == "appeal"
+        and not _passive(text, since, place)
+        and place.verb in ("appeal", "object", "complain", "challenge", "contest", "")
+    ):
+        heard = re.search(
+            r"\b(?:hears?|handles?|decides?|takes?|considers?|receives?)\s+(?:the |any |an )?$",
+            text[since : place.start],
+        )
         if not heard:
             return _Doer()
     before = [r for r in roles if since <= r.span.start < place.start]
     others = [s for s in apart if since <= s.start < place.start]
     nearest = max([*(r.span for r in before), *others], default=None)
-    if nearest is not None and (first or _LEADS_ON.fullmatch(text, nearest.end, place.start) or len(before) + len(others) == 1 and not last.role):
+    if nearest is not None and (
+        first
+        or _LEADS_ON.fullmatch(text, nearest.end, place.start)
+        or (len(before) + len(others) == 1 and not last.role)
+    ):
         role = next((r for r in before if r.span == nearest), None)
         return _Doer(role=role) if role else _Doer(independent=nearest)
     if nearest is None and (unknown := _nobody(text, since, place)):
@@ -314,7 +400,11 @@ def _doer(
 def _nobody(text: str, since: int, place: _Place) -> Span | None:
     """Somebody named right before a verb who is no role."""
     if not place.verb or place.verb == "act" or _passive(text, since, place):
-        behind = re.match(r"[^,.;]{0,40}?\bby\s+(?:the|an?|our)\s+(?P<who>[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)(?=\s*(?:[,.;]|$|\b(?:and|within|in|who)\b))", text[place.end :], re.IGNORECASE)
+        behind = re.match(
+            r"[^,.;]{0,40}?\bby\s+(?:the|an?|our)\s+(?P<who>[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)(?=\s*(?:[,.;]|$|\b(?:and|within|in|who)\b))",
+            text[place.end :],
+            re.IGNORECASE,
+        )
         if behind and place.verb and behind["who"].split()[-1].lower() not in _GENERIC:
             return Span(place.end + behind.start("who"), place.end + behind.end("who"))
         return None

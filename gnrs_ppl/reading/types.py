@@ -260,7 +260,12 @@ class ProcedureRead:
         """Words that some part was read from."""
         named = [n.span for s in self.steps for n in (s.role, s.inspects, s.name, s.activity) if n]
         others = [x for s in self.steps for x in (s.span, s.independent, s.nobody) if x]
-        return (*named, *others, *([self.time.span] if self.time else ()), *([self.opener] if self.opener else ()))
+        return (
+            *named,
+            *others,
+            *([self.time.span] if self.time else ()),
+            *([self.opener] if self.opener else ()),
+        )
 
     @property
     def follows_breach(self) -> bool:

@@ -43,8 +43,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
             console.print(shown(f"not said by this rule: {reading_in_words(statement.best)}", style="yellow"))
     for slot, is_said in draft.said_beside.items():
         if not is_said:
-            told = beside_in_words(draft.readings)[slot]
-            console.print(shown(f"not said by this rule: {told}", style="yellow"))
+            line = beside_in_words(draft.readings)[slot]
+            console.print(shown(f"not said by this rule: {line}", style="yellow"))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
         _print_prospects(console, draft)

@@ -90,7 +90,8 @@ def parts_beside(readings: Readings) -> dict[str, list[SentencePart]]:
     """The parts of what a sentence says of its evidence and of what follows a breach, each in its order."""
     found = {"evidence": _evidence_parts(readings), "procedure": _procedure_parts(readings)}
     return {
-        slot: sorted(dict.fromkeys(parts), key=lambda p: (p.span.start, -p.span.end)) for slot, parts in found.items()
+        slot: sorted(dict.fromkeys(parts), key=lambda p: (p.span.start, -p.span.end))
+        for slot, parts in found.items()
     }
 
 
@@ -111,7 +112,9 @@ def _evidence_parts(readings: Readings) -> Iterator[SentencePart]:
     for named in read.insufficient:
         yield SentencePart(named.span, "log", f"{named.name}, not by itself", named.score)
     if read.opener:
-        yield SentencePart(read.opener.span, "log", f"{read.opener.name}, for what opens it", read.opener.score)
+        yield SentencePart(
+            read.opener.span, "log", f"{read.opener.name}, for what opens it", read.opener.score
+        )
     for unkept in read.unkept:
         yield SentencePart(unkept.span, "nobody", "a log that nobody keeps")
 
@@ -148,7 +151,11 @@ def beside_in_words(readings: Readings) -> dict[str, str]:
 def evidence_in_words(read: EvidenceRead) -> str:
     """The logs that show it and how many of them, in one line."""
     logs = ", ".join(n.name for n in read.channels) or ("logs" if read.operator else "")
-    many = {"all": "all of ", "any": "any of ", "at_least": f"at least {read.k} of "}[read.operator] if read.operator else ""
+    many = (
+        {"all": "all of ", "any": "any of ", "at_least": f"at least {read.k} of "}[read.operator]
+        if read.operator
+        else ""
+    )
     said = [f"{many}{logs}"] if logs else []
     said += [f"{n.name} not by itself" for n in read.insufficient]
     said += [f"{read.opener.name} for what opens it"] if read.opener else []
@@ -279,7 +286,9 @@ def _told_beside(readings: Readings) -> Iterator[tuple[str, list[SentencePart], 
     if readings.evidence:
         yield evidence_in_words(readings.evidence), parts["evidence"], readings.evidence.why
     if read := readings.procedure:
-        share = f": {read.probability:.2f}" + ("" if read.follows_breach else ", read as a duty of every case")
+        share = f": {read.probability:.2f}" + (
+            "" if read.follows_breach else ", read as a duty of every case"
+        )
         yield procedure_in_words(read) + share, parts["procedure"], read.why
 
 
