@@ -27,7 +27,7 @@ _IT = rf"(?:it|this|that|they|he|she|any of (?:it|this|these)|either|one of (?:t
 _IF = r"(?:if|where|wherever|when|whenever|once|as soon as|should|in case|upon|on|after|following|for|in (?:the )?(?:case|event)(?: of| that)?)"
 _BE = r"(?:is|was|are|were|be|has been|have been|comes|came|remains|proves|turns out(?: to be)?|gets|got)"
 _LATE = r"(?:late|overdue|missed|missing|delayed|belated|unapproved|unpaid|outstanding|non-compliant|faulty|incomplete|forgotten|skipped)"
-_THEN = r"(?:is|are|must be|has to be|have to be|shall be|should be|will be|gets?|goes|go|may be|can be)"
+_THEN = r"(?:is|are|must be|has to be|have to be|shall be|should be|will be|gets?|goes|go|may be|can be|leads? to|results? in|triggers?|calls? for|entails?|prompts?)"
 _ELSE = re.compile(
     r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))|if not|else",
     re.IGNORECASE,
@@ -43,10 +43,12 @@ _OPENERS = tuple(
         rf"{_IF}\s+[^,.;]{{1,60}}?\s(?:went|goes|has gone|have gone|go) (?:wrong|amiss|astray)",
         rf"{_IF}\s+(?:the |our )?(?:records?|logs?|files?|evidence)\s+shows?\s+(?:(?:a|any|such a)\s+)?(?:{_NOUN}|otherwise|the contrary|something else)",
         r"if a question arises",
+        rf"{_IF}\s+{_RULE}\s+(?:passes|has passed|lapses|has lapsed|expires|has expired|elapses|runs out|goes by|is over)(?:\s+without[^,.;]{{1,40}})?",
+        rf"(?:if|where|wherever|when|whenever|once|in case|should)\s+(?:an?|any|the|such an?)\s+[\w-]+(?: (?!is\b|was\b|be\b)[\w-]+)?\s+{_BE}\s+{_STATE}\b",
         rf"(?:if|should|where|when|whenever)\s+(?:{_IT}|(?:an?|any|the) [\w-]+(?: [\w-]+)?)\s+(?:fails?(?! to (?!do so|comply))(?: to do so| to comply)?|breaks?|violates?|breaches|infringes?|disregards?)"
         r"(?: (?:this|that|the|a|any)(?: (?:rule|duty|deadline|requirement|obligation))?)?",
         r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))\b",
-        rf"(?:whoever|anyone who|anybody who|those who)\s+(?:(?:is|are|was|were)\s+{_STATE}|(?:breaks?|violates?|misses|disregards?|breaches|fails? to do so)(?:\s+(?:this|that|the)(?: \w+)?)?)",
+        rf"(?:whoever|anyone who|anybody who|those who)\s+(?:(?:is|are|was|were)\s+{_STATE}|(?:breaks?|violates?|misses|disregards?|breaches|fails? to do so)(?:\s+(?:it|this|that|the)(?: (?!must|has|is)\w+)?)?)",
         rf"(?:(?:a|an|any|every|each|all|the|such)\s+)?{_NOUN}(?:\s+(?:of|against|in)\s+[^,.;:]{{1,40}})?\s*(?=(?:{_THEN})\b|:)",
         rf"(?:(?:a|an|any|every|each|all|the)\s+)?(?:anything {_LATE}|{_LATE}\s+[\w-]+(?: [\w-]+)?)\s*(?=(?:{_THEN})\b)",
     )
@@ -66,6 +68,11 @@ APPEAL = re.compile(
     r"\b(?:appeals?|appealed|objects?|objections?|complaints?|complains?|challenged?|contest(?:ed)?)\b",
     re.IGNORECASE,
 )
+_STRAY = re.compile(
+    r"\b(?:may|can|has the right to|is free to)\s+(?:be\s+)?(?:appeal|object|complain)\w*\s+to\b|\b(?:appeals?|objections?|complaints?)\b[^.;]{0,40}?"
+    r"\b(?:raised|lodged|made|brought|addressed|filed|go|goes|heard)\s+(?:with|to|before|by)\b",
+    re.IGNORECASE,
+)
 BY_SITUATION, BY_CONDITION = 0.9, 0.7
 """How sure it is that a passage tells what follows a breach: it says so by its words, or the duty it breaks stands
 before it."""
@@ -73,8 +80,9 @@ EITHER_WAY = 0.3
 """The same of a condition without its duty: it is read as a duty of its own, as an escalation that every case owes."""
 _JOINS = re.compile(r"(?:[,;:]|\s[–—])\s*(?:and |but |or )?\s*$|\b(?:and|but)\s+$")
 _WORD = re.compile(r"[a-z]{4,}")
+STEM = 5
 SHARED = 2
-"""So many words a condition has in common with the duty it says is broken."""
+"""So many words, by their first letters, a condition has in common with the duty it says is broken."""
 
 
 class Passage(NamedTuple):
@@ -140,8 +148,8 @@ def _conditioned(text: str, start: int, end: int) -> Passage | None:
     m = _EXPLICIT.search(text, start, end)
     if m is None or re.search(r"\w", text[start : m.start()]):
         return None
-    broken = set(_WORD.findall(m["what"].lower())) & set(_WORD.findall(text[:start].lower()))
-    sure = BY_CONDITION if len(broken) >= SHARED else EITHER_WAY
+    broken, before = ({w[:STEM] for w in _WORD.findall(said.lower())} for said in (m["what"], text[:start]))
+    sure = BY_CONDITION if len(broken & before) >= SHARED else EITHER_WAY
     return Passage(Span(start, end), Span(m.end(), end), sure, Span(*m.span()))
 
 
@@ -150,8 +158,5 @@ def stray_appeals(text: str, told: list[Passage]) -> Iterator[Passage]:
     for start, end in segments(text):
         if any(p.span.start < end and start < p.span.end for p in told):
             continue
-        if re.search(
-            r"\b(?:may|can|has the right to|is free to)\s+(?:be\s+)?(?:appeal|object|complain)\w*\s+to\b",
-            text[start:end],
-        ):
+        if _STRAY.search(text, start, end):
             yield Passage(Span(start, end), Span(start, end), BY_SITUATION)

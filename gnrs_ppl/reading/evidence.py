@@ -32,7 +32,9 @@ _BEFORE = re.compile(
     rf"(?P<shown>(?P<be>{_BE}){_SHOWN}\s+(?P<by>{_BY}))"
     rf"|(?P<proof>(?:the |our |its |as |for )?{_PROOF}(?:\s+(?:of|for) (?:it|this|that|which))?\s*(?::|is|are|being|comes|must come|shall be|must be|lies|rests|serves)\s*(?:{_BY})?)"
     r"|(?P<basis>according to|based on|on the (?:basis|evidence|strength) of|as per|judged by|judging by|measured by|"
-    r"going by|(?:we|auditors) go by|relying on|by reference to|with reference to|as told by)\s+"
+    r"going by|(?:we|auditors) go by|rel(?:y|ies|ying) on|by reference to|with reference to|as told by|\(?source:)\s*"
+    rf"|(?P<checked>(?:we|auditors?|the auditors?|one|everybody)\s+(?:will |can |must )?(?:checks?|verif(?:y|ies)|confirms?|measures?|establish(?:es)?|sees?|reads?|tells?)\s+(?:it|this|that|the [\w-]+)\s+{_BY})"
+    r"|(?P<appears>(?:must|has to|have to|should|shall|needs? to)\s+(?:appear|stand|show up|figure|turn up|be on record)\s+in\s+)"
     r")(?:(?:the|our|its|their|an?)\s+)?(?:entr(?:y|ies) (?:in|of)\s+)?$",
     re.IGNORECASE,
 )
@@ -63,7 +65,7 @@ _OPENS_WITH = re.compile(
     r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$", re.IGNORECASE
 )
 _ABOUT = re.compile(
-    r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but)\b))\s*(?:(?:the|our|an?|its)\s+)?$",
+    r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but|if|when)\b))\s*(?:(?:the|our|an?|its)\s+)?$",
     re.IGNORECASE | re.DOTALL,
 )
 """Before what a clause is about."""
@@ -186,7 +188,12 @@ def _from(m: re.Match[str], text: str, start: int, parts: Sequence[tuple[int, in
         for a, b in parts
         if a != start
     )
-    if not binds and elsewhere and (m["shown"] or m["proof"]) and "," not in clause:
+    if (
+        not binds
+        and elsewhere
+        and (m["shown"] or m["proof"] or m["checked"] or m["appears"])
+        and "," not in clause
+    ):
         return start
     if m["shown"] and m["be"] and not binds and not elsewhere:
         return start + m.start("by")  # "the approval must be recorded in the ERP log" is a duty all the same
@@ -204,6 +211,13 @@ def _until(text: str, at: int, end: int) -> int:
 def _clause(before: str, start: int) -> int:
     """Where a clause begins that a log is what it is about."""
     joint = max(
-        (m.start() for m in re.finditer(r",|:|\b(?:and|as|which|that|but)\s+(?=\S*\s*$)", before)), default=-1
+        (
+            m.start()
+            for m in re.finditer(
+                r",|:|\b(?:and|as|which|that|but|(?:but |and )?only (?:if|when)|if|when)\s+(?=\S*\s*$)",
+                before,
+            )
+        ),
+        default=-1,
     )
     return start + (joint if joint > 0 else 0)

@@ -138,8 +138,7 @@ class Logs:
             (k.name, len(p))
             for k in self.known
             for p in k.phrases
-            if len(p) > 1
-            and list(p[:-1]) == list(texts[at : at + len(p) - 1])
+            if list(p[:-1]) == list(texts[at : at + len(p) - 1])
             and len(texts) >= at + len(p)
             and (texts[at + len(p) - 1] == p[-1] or p[-1] in lemmas(texts[at + len(p) - 1], "n"))
         ]
@@ -211,6 +210,9 @@ def _known(channel: Channel) -> _Known:
         tuple(t.text for t in tokens_of(text) if t.text not in ("-", "–")) for text in given if text
     )
     own = {w for phrase in phrases for w in phrase if w not in LOG_NOUNS and w not in STOP}
+    # a name that is no word of English stands for its log by itself: the ERP
+    if len(own) == 1 and not any(lemmas(w, part) for w in own for part in "nv"):
+        phrases |= {tuple(own): None}
     return _Known(channel.name, tuple(p for p in phrases if p), frozenset(own))
 
 

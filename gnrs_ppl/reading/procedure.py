@@ -19,7 +19,7 @@ from gnrs_ppl.rule.types import Stage
 
 _VERBS: dict[Stage, str] = {
     "review": "review check examine inspect investigate audit compare hear study assess read question interview report escalate "
-    "refer analyse analyze consider revisit notify inform talk clarify inquire enquire",
+    "refer analyse analyze consider revisit notify inform explain talk clarify inquire enquire",
     "decision": "decide rule adjudicate conclude determine",
     "remedy": "correct remedy repair rectify remind chase refund repay recover compensate redress mend restore amend warn "
     "reimburse renew retrieve undo",
@@ -56,7 +56,7 @@ _STAGE_OF = {
     for stage, words in listed.items()
     for word in words.split()
 }
-_ADDRESSEE = frozenset({"report", "escalate", "refer", "notify", "inform"})
+_ADDRESSEE = frozenset({"report", "escalate", "refer", "notify", "inform", "explain"})
 """Verbs whose step is taken by whom it is brought to."""
 _LEADS_ON = re.compile(
     r"(?:[\s,]*\(?(?:who|which)\s[^,]{1,40}?,)?(?:[\s,]*(?:then|first|also|again|must|shall|should|may|will|can|has to|have to|is to|are to|does|be|in turn|himself|herself|"
