@@ -80,6 +80,12 @@ _INDEPENDENT = re.compile(
     r"|\b(?:an? )?(?:independent|impartial|uninvolved|disinterested|neutral) (?:person|reviewer|colleague|officer|party)\b",
     re.IGNORECASE,
 )
+_MATTER = re.compile(
+    r"\s+(?:(?:the|this|that|its|their|each|every|any)\s+)?(?:whole\s+)?"
+    r"(?:files?|cases?|matters?|facts|circumstances|breach(?:es)?|incidents?|causes?|reasons?|papers|it|them)\b(?!\s+(?:log|record|register))",
+    re.IGNORECASE,
+)
+"""What any step is about, which tells nothing of it."""
 _GENERIC = frozenset(
     [
         "it",
@@ -290,9 +296,9 @@ def _steps(
         inspects = inspects and inspects._replace(
             span=Span(inspects.span.start + place.end, inspects.span.end + place.end)
         )
-        step = StepRead(
-            place.stage, Span(place.start, place.end), who.role, who.independent, who.nobody, inspects
-        )
+        matter = _MATTER.match(text, place.end)
+        told = Span(place.start, matter.end() if matter else place.end)
+        step = StepRead(place.stage, told, who.role, who.independent, who.nobody, inspects)
         mine = [i for i in at if place.start <= tokens[i].start < stop]
         name = _name(tokens, mine, schema, place.stage)
         activity = next((n for n in acts if n.span.start < stop and place.start < n.span.end), None)
