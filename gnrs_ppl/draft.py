@@ -394,12 +394,15 @@ class Draft:
     @cached_property
     def said_beside(self) -> dict[str, bool]:
         """Whether the rule's evidence and procedure are as the sentence says, where it says something."""
-        from gnrs_ppl.candidates.beside import evidence_of, procedure_of
+        from gnrs_ppl.candidates.beside import beside_those_named, evidence_of, procedure_of
+        from gnrs_ppl.candidates.source import Material
         from gnrs_ppl.reading.agreement import bound_by, evidence_said, procedure_said
 
         evidence, procedure, rule = evidence_of(self.readings), procedure_of(self.readings), self.structure
-        opening = () if rule.trigger.channel is None else (rule.trigger.channel,)
-        told = {"evidence": evidence_said(rule.evidence, evidence, opening)} if evidence else {}
+        told = dict[str, bool]()
+        if evidence:
+            also = beside_those_named(rule, Material(self.context))
+            told["evidence"] = evidence_said(rule.evidence, evidence, also)
         if procedure:
             told["procedure"] = procedure_said(rule.procedure, procedure, bound_by(rule))
         return told

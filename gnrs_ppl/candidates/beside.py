@@ -12,10 +12,12 @@ from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.agreement import evidence_said, procedure_said
 from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, StepRead
 from gnrs_ppl.rule.canonical import SlotContent
-from gnrs_ppl.rule.types import EvidencePolicy, Procedure
+from gnrs_ppl.rule.types import EvidencePolicy, Procedure, Structure
 
 _SINGLE = "any"
 """Of one log every operator asks the same."""
+OPENERS_TRIED = 2
+"""Acts tried as openers where the sentence names none, of those bound and of others."""
 _LOOKS = ("review", "decision")
 """Stages that a sentence leaves open where it tells of remedy or appeal alone."""
 
@@ -27,6 +29,13 @@ def said_beside(material: Material) -> ProposedCandidates:
         yield from _policies(material, evidence)
     if procedure is not None and not unheld_procedure(material, procedure):
         yield from _procedures(material, procedure)
+        looked = _looked_into(material)
+        if looked and evidence is None:  # a log that is looked into must be evidence
+            openers = [material.traces.homes[a] for a in _openers(material)[:1] if a in material.traces.homes]
+            logs = list(dict.fromkeys([*openers, *_recording(material), *looked]))
+            yield from shown_by(
+                logs, "any", "the logs of its acts, and those that are looked into after a breach"
+            )
 
 
 def evidence_of(readings: Readings) -> EvidenceRead | None:
@@ -46,10 +55,23 @@ def agrees(content: SlotContent, material: Material) -> bool:
     """Whether a policy or a procedure says what the sentence says of it; none does where it says nothing."""
     evidence, procedure = evidence_of(material.readings), procedure_of(material.readings)
     if isinstance(content, EvidencePolicy):
-        return evidence is not None and evidence_said(content, evidence, _opening(material))
+        return evidence is not None and evidence_said(content, evidence, _shown_elsewhere(material))
     if isinstance(content, Procedure):
         return procedure is not None and procedure_said(content, procedure, material.bound)
     return False
+
+
+def _shown_elsewhere(material: Material) -> set[str]:
+    """The logs of the acts that may open the rule or excuse from it, and those looked into after a breach."""
+    homes = material.traces.homes
+    acts = (*_openers(material), *_exceptions(material))
+    return {homes[a] for a in acts if a in homes} | set(_looked_into(material))
+
+
+def _looked_into(material: Material) -> list[str]:
+    """The logs that the sentence has somebody look into after a breach."""
+    read = procedure_of(material.readings)
+    return [s.inspects.name for s in read.steps if s.inspects] if read else []
 
 
 def _recording(material: Material) -> list[str]:
@@ -75,13 +97,7 @@ def _lost(material: Material, channel: str) -> bool:
 def _policies(material: Material, read: EvidenceRead) -> ProposedCandidates:
     told = "read from the sentence: the logs that show it"
     named = [n.name for n in read.channels]
-    opened = [c for c in _opening(material) if c not in named]
-    also = [] if not named or len(opened) < len(_opening(material)) else opened[:1]
-    choices = (
-        list(_choices(_recording(material), read))
-        if not named
-        else [named, *([[*named, *also]] if also else [])]
-    )
+    choices = list(_with_others(material, named)) if named else list(_choices(_recording(material), read))
     for choice in choices:
         operator, more = _operator(read, len(choice))
         operator = "all" if named and len(choice) > len(named) == 1 else operator
@@ -89,12 +105,37 @@ def _policies(material: Material, read: EvidenceRead) -> ProposedCandidates:
             yield candidate._replace(content=candidate.content | more)
 
 
-def _opening(material: Material) -> tuple[str, ...]:
-    """The logs that record what opens the rule as the sentence says it, the one that does so best first."""
-    opened = [s.best.activation.activity for s in material.readings.statements if s.best.activation]
-    homes = [material.traces.homes[a] for a in opened if a in material.traces.homes]
-    seen = [c for a in opened for c in sorted({c for c, b in material.context.profile.pairs if a == b})]
-    return tuple(dict.fromkeys([*homes, *seen]))
+def _with_others(material: Material, named: list[str]) -> Iterator[list[str]]:
+    """The logs a sentence names, with those that a rule's evidence must hold beside them: of what excuses, of
+    what is looked into after a breach, and of what opens the rule.
+    """
+    excused = [a for a in _exceptions(material) if not any(_records(material, c, a) for c in named)]
+    homes = material.traces.homes
+    also = [*(homes[a] for a in excused if a in homes), *_looked_into(material)]
+    choices = [[*named, *also]]
+    for act in _openers(material):
+        if act in homes and not any(_records(material, c, act) for c in named):
+            choices.append([*named, homes[act], *also])
+    yield from (list(dict.fromkeys(choice)) for choice in choices)
+
+
+def _openers(material: Material) -> tuple[str, ...]:
+    """The acts that may open the rule: those that are said, else those that usually do."""
+    said = [s.best.activation.activity for s in material.readings.statements if s.best.activation]
+    usual = (*material.usual_openers[:OPENERS_TRIED], *material.openers_of_others[:OPENERS_TRIED])
+    return (*material.goal.triggers, *(said or usual))
+
+
+def _exceptions(material: Material) -> list[str]:
+    return [s.best.exception.activity for s in material.readings.statements if s.best.exception]
+
+
+def beside_those_named(rule: Structure, material: Material) -> set[str]:
+    """Logs a policy may list beside those a sentence names: of its opening and excuses, or looked into."""
+    excused = {a for c in rule.norm.constraints if c.unless for a in c.unless.activities}
+    homes = material.traces.homes
+    looked = (step.inspects for step in rule.procedure.steps)
+    return {homes[a] for a in excused if a in homes} | {c for c in (rule.trigger.channel, *looked) if c}
 
 
 def _choices(channels: Sequence[str], read: EvidenceRead) -> Iterator[list[str]]:
@@ -160,7 +201,7 @@ def _step(material: Material, stage: str, read: StepRead | None, role: str) -> d
         step["activity"] = read.activity.name
     if read and read.inspects:
         step["inspects"] = read.inspects.name
-    elif stage == "review" and (log := _looked_into(material)):
+    elif stage == "review" and (log := _to_look_into(material)):
         step["inspects"] = log
     return step
 
@@ -169,7 +210,7 @@ def _lacks(material: Material, activity: str) -> bool:
     return activity not in material.traces.homes or activity in material.regulated
 
 
-def _looked_into(material: Material) -> str | None:
+def _to_look_into(material: Material) -> str | None:
     """The log a review reads where the sentence names none: that of the rule's first act, if evidence."""
     evidence = evidence_of(material.readings)
     home = material.traces.homes.get(material.regulated[0])
@@ -196,6 +237,15 @@ def unheld_evidence(material: Material, read: EvidenceRead) -> Refused | None:
                 "name a log that is kept, or leave the evidence open",
                 reason="no_such_log",
             )
+    weak = {n.name for n in read.insufficient}
+    least, recording = max(read.k or 1, len(weak) + 1 if weak else 1), _recording(material)
+    if not read.channels and len(recording) < least and (not recording or weak & set(recording) or read.k):
+        acts = " or ".join(map(repr, material.regulated))
+        return Refused(
+            f"{', '.join(recording) or 'no log'} alone records {acts}, and the sentence asks for more",
+            "ask for fewer logs, or keep another",
+            reason="no_such_log",
+        )
     named_logs = [n.name for n in read.channels]
     for activity in material.regulated if named_logs else ():
         if not any(_records(material, channel, activity) for channel in named_logs):

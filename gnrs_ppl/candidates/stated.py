@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from gnrs_ppl.candidates.beside import said_beside
+from gnrs_ppl.candidates.beside import OPENERS_TRIED, said_beside
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
@@ -27,11 +27,6 @@ _CLOSING = re.compile(
 )
 MOSTLY = 0.5
 """Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
-OPENERS_TRIED = 2
-"""Openers offered where the sentence names none, of the likelier kind: acts of those bound, or of others.
-
-Of the other kind one is offered.
-"""
 
 
 class Opener(NamedTuple):
