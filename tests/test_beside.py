@@ -243,6 +243,7 @@ def test_who_is_bound_has_no_part_in_it() -> None:
             "no_such_log",
             "goods_receipt_log cannot record 'ApproveInvoice'",
         ),
+        (". At least three of our logs must show it", "no_such_log", "alone records"),
         (
             ". If it is late, the compliance board decides",
             "no_such_role",
@@ -266,6 +267,28 @@ def test_a_person_s_fields_and_pools_stay(capsys: pytest.CaptureFixture[str]) ->
 
     print_draft(draft, [])
     assert "says 3 of 3 read statements" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("goal", "sentence", "said"),
+    [
+        (
+            "GNRS-005",
+            "Waiters must check in, unless they spoke to the duty manager, verified by the check-in log.",
+            {"evidence": True},
+        ),
+        (
+            "GNRS-051",
+            "A visitor must sign the contract within a day of checking in, as the contract log shows. If not, the "
+            "caretaker reviews the owner log.",
+            {"evidence": True, "procedure": True},
+        ),
+    ],
+)
+def test_what_opens_excuses_or_is_looked_into_joins_the_evidence(
+    goal: str, sentence: str, said: dict[str, bool]
+) -> None:
+    assert gnrs.draft(with_sentence(load_context(goal), sentence), kernel="exact").said_beside == said
 
 
 def test_agreement_can_fail() -> None:
