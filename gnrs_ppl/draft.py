@@ -401,6 +401,22 @@ class Draft:
         return statements_said(self.structure, self.readings)
 
     @cached_property
+    def said_beside(self) -> dict[str, bool]:
+        """Whether the rule's evidence and procedure are as the sentence says, where it says something."""
+        from gnrs_ppl.candidates.beside import beside_those_named, evidence_of, procedure_of
+        from gnrs_ppl.candidates.source import Material
+        from gnrs_ppl.reading.agreement import bound_by, evidence_said, procedure_said
+
+        evidence, procedure, rule = evidence_of(self.readings), procedure_of(self.readings), self.structure
+        told = dict[str, bool]()
+        if evidence:
+            also = beside_those_named(rule, Material(self.context))
+            told["evidence"] = evidence_said(rule.evidence, evidence, also)
+        if procedure:
+            told["procedure"] = procedure_said(rule.procedure, procedure, bound_by(rule))
+        return told
+
+    @cached_property
     def posterior(self) -> xr.DataTree:
         """The chains as an ArviZ DataTree."""
         tree = self.search.datatree()

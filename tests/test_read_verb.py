@@ -411,7 +411,7 @@ def test_the_page_quotes_what_the_verb_prints(
     blocks = re.findall(
         r"```console\n\$ gnrs (.*?)\n(.*?)```", (ROOT / "docs" / "reading.md").read_text(), re.DOTALL
     )
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for line, quoted in blocks:
         code = run(shlex.split(line))
         printed = capsys.readouterr()

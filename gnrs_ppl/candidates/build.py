@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
+from gnrs_ppl.candidates.beside import agrees
 from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
@@ -136,6 +137,9 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
         read = [entry for entry in entries if "reading" in entry.sources]
         if slot in ("trigger", "norm") and read and _sentence_alone(material):
             entries = [e for e in entries if e in read or LLM in e.sources]  # no neighbour of what is said
+        if said := [e for e in read if agrees(e.content, material)]:
+            entries = [e for e in entries if e in said or (LLM in e.sources and agrees(e.content, material))]
+            read = said
         others = [entry for entry in entries if "reading" not in entry.sources]
         others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
         chosen = {*read, *others[: max(POOL_LIMIT - len(read), 0)]}

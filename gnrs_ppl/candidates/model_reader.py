@@ -22,7 +22,7 @@ from gnrs_ppl.candidates.refusals import held_against
 from gnrs_ppl.candidates.source import left_unread
 from gnrs_ppl.context.load import Context, nearest
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Schema
+from gnrs_ppl.context.types import Channel, Schema
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm import Answer, Message, Model, Request, ask
 from gnrs_ppl.llm.answers import SOURCE, ActionRead, NameRead, SentenceReading, StatementRead, TimeRead
@@ -95,18 +95,21 @@ def told(found: Sequence[ReadAlong]) -> dict[str, Any]:
 
 
 def read_along(
-    sentences: Sequence[tuple[str, Schema]], model: Model, *, seed: int | None = None
+    sentences: Sequence[tuple[str, Schema, tuple[Channel, ...]]], model: Model, *, seed: int | None = None
 ) -> list[ReadAlong]:
     """Sentences as reader and model read them against their schemas: one request each, all at once.
+
+    The logs that are kept no model is shown.
 
     Raises
     ------
     InputError
         Bad configuration of the model.
     """
-    answers = ask(model, [asked(sentence, schema, seed) for sentence, schema in sentences])
+    answers = ask(model, [asked(sentence, schema, seed) for sentence, schema, _ in sentences])
     return [
-        kept(answer, sentence, schema) for answer, (sentence, schema) in zip(answers, sentences, strict=True)
+        kept(answer, sentence, schema, logs=logs)
+        for answer, (sentence, schema, logs) in zip(answers, sentences, strict=True)
     ]
 
 
@@ -127,7 +130,12 @@ def with_model(contexts: Sequence[Context], model: Model, *, seed: int | None = 
     ]
     answers = iter(ask(model, requests))
     return [
-        replace(context, read_along=kept(next(answers), context.goal.intent, context.schema, context))
+        replace(
+            context,
+            read_along=kept(
+                next(answers), context.goal.intent, context.schema, context, context.records.channels
+            ),
+        )
         if ask_it
         else context
         for context, ask_it in zip(contexts, wanted, strict=True)
@@ -149,7 +157,11 @@ def asked(sentence: str, schema: Schema, seed: int | None = None) -> Request[Sen
 
 
 def kept(
-    answer: Answer[SentenceReading], sentence: str, schema: Schema, context: Context | None = None
+    answer: Answer[SentenceReading],
+    sentence: str,
+    schema: Schema,
+    context: Context | None = None,
+    logs: Sequence[Channel] = (),
 ) -> ReadAlong:
     """What of an answer, which may hold anything, is a reading of the sentence, merged with the reader's.
 
@@ -160,8 +172,10 @@ def kept(
         What was read, and the names that may be meant.
     context : Context, optional
         Its records have to be able to hold a reading.
+    logs : sequence of Channel
+        Those the sentence may name as evidence.
     """
-    alone = read(sentence, schema)
+    alone = read(sentence, schema, logs)
     if answer.parsed is None:
         return ReadAlong(alone, (), (), answer)
     if len(answer.text) > LONGEST_ANSWER:

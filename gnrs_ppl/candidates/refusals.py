@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gnrs_ppl.candidates.beside import evidence_of, procedure_of, unheld_evidence, unheld_procedure
 from gnrs_ppl.candidates.grounding import absent
+from gnrs_ppl.candidates.source import Material
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
@@ -42,7 +44,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     -------
     Refused or None
         With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``no_such_template``,
-        ``names_no_individuals``, ``too_coarse`` or ``no_such_field``.
+        ``names_no_individuals``, ``too_coarse``, ``no_such_field``, ``no_such_log`` or ``no_such_role``.
     """
     goal = context.goal
     if goal.required or goal.forbidden or goal.permitted or context.pools is not None:
@@ -63,7 +65,15 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
-    return None
+    return _beside(Material(context))
+
+
+def _beside(material: Material) -> Refused | None:
+    """What speaks against what the sentence says of its evidence, or of what follows a breach."""
+    evidence, procedure = evidence_of(material.readings), procedure_of(material.readings)
+    return (unheld_evidence(material, evidence) if evidence else None) or (
+        unheld_procedure(material, procedure) if procedure else None
+    )
 
 
 def held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from gnrs_ppl.candidates.beside import OPENERS_TRIED, said_beside
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
@@ -26,11 +27,6 @@ _CLOSING = re.compile(
 )
 MOSTLY = 0.5
 """Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
-OPENERS_TRIED = 2
-"""Openers offered where the sentence names none, of the likelier kind: acts of those bound, or of others.
-
-Of the other kind one is offered.
-"""
 
 
 class Opener(NamedTuple):
@@ -59,6 +55,7 @@ def stated(material: Material) -> ProposedCandidates:
         yield from _stated(Material(alone), by)
         by = "read from the sentence with a model"
     yield from _stated(material, by)
+    yield from said_beside(material)
 
 
 def _stated(material: Material, by: str) -> ProposedCandidates:

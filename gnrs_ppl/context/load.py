@@ -18,7 +18,7 @@ from gnrs_ppl.context.limits import COMPARED
 from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.profile import Profile, declared_profile, profile
 from gnrs_ppl.context.traces import Traces
-from gnrs_ppl.context.types import Frozen, Goal, RecordLayer, Schema
+from gnrs_ppl.context.types import Channel, Frozen, Goal, RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 
 
@@ -163,6 +163,15 @@ def read_schema(path: Path) -> Schema:
             "holds no schema", "give a context file, a schema, or a list of {name, phrase}", source=source
         )
     return validated(Schema, data, source=source)
+
+
+def read_logs(path: Path) -> tuple[Channel, ...]:
+    """The logs that a context file declares, none where it holds a schema alone; raises InputError as
+    :func:`load_context`.
+    """
+    data = read_any(path)
+    records = data.get("records") if isinstance(data, dict) and "schema" in data else None
+    return validated(RecordLayer, records, source=str(path), field="records").channels if records else ()
 
 
 def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:

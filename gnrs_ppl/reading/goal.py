@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.types import Goal, Schema
+from gnrs_ppl.context.types import Channel, Goal, Schema
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
 from gnrs_ppl.rule.types import NEGATIVE, Force
@@ -31,14 +31,15 @@ def readings_of(context: Context) -> Readings:
     Of two acts that words tell equally well the one that rows show is meant.
     """
     together: Readings | None = context.read_along and context.read_along.readings
+    logs = context.records.channels
     if together or context.records.prospective:
-        return together or _read(context.goal, context.schema)
-    said = _read(context.goal, context.schema)
+        return together or _read(context.goal, context.schema, logs)
+    said = _read(context.goal, context.schema, logs)
     unseen = [a for a in _acts_of(said) if ("action", a.activity) not in context.profile.counts]
     if not unseen:
         return said
     kept = tuple(a for a in context.schema.actions if ("action", a.name) in context.profile.counts)
-    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}))
+    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), logs)
     instead = _acts_of(among)
     as_well = all(any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen)
     return among if as_well else said
@@ -55,9 +56,9 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _read(goal: Goal, schema: Schema) -> Readings:
-    """The goal's sentence, read against the schema."""
-    return read(goal.intent, schema)
+def _read(goal: Goal, schema: Schema, logs: tuple[Channel, ...]) -> Readings:
+    """The goal's sentence, read against the schema and the logs that are declared."""
+    return read(goal.intent, schema, logs)
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from gnrs_ppl.context.types import Schema
+from gnrs_ppl.context.types import Channel, Schema
+from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
@@ -29,7 +30,7 @@ def vocabulary(schema: Schema) -> Vocabulary:
     return Vocabulary(schema)
 
 
-def read(sentence: str, schema: Schema) -> Readings:
+def read(sentence: str, schema: Schema, logs: Sequence[Channel] = ()) -> Readings:
     """Read a sentence against a schema.
 
     Parameters
@@ -38,13 +39,25 @@ def read(sentence: str, schema: Schema) -> Readings:
         What a person asks for, in English: one sentence or a few.
     schema : Schema
         The names that may be meant, with their phrases.
+    logs : sequence of Channel
+        The logs that are kept; of evidence nothing is read where none is given.
 
     Returns
     -------
     Readings
-        A statement for each duty, ban or permission, each with the ways to read it.
+        A statement for each duty, ban or permission, each with the ways to read it; which logs show them, and
+        what follows a breach.
     """
-    return Reader(Constructions(sentence, vocabulary(schema))).read()
+    words = vocabulary(schema)
+    beside = said_beside(sentence, schema, logs, words)
+    found = Reader(Constructions(beside.duties, words)).read()
+    return replace(
+        found,
+        sentence=sentence,
+        unread=tuple(sorted((*found.unread, *(Unread(span) for span in beside.unread)))),
+        evidence=beside.evidence,
+        procedure=beside.procedure,
+    )
 
 
 class Reader(Doubted):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.rule.types import LOOK_BACK, Force, Template
+from gnrs_ppl.rule.types import LOOK_BACK, Force, Operator, Stage, Template
 
 
 class Span(NamedTuple):
@@ -159,6 +159,120 @@ class Statement:
         return self.readings[0]
 
 
+@dataclass(frozen=True)
+class EvidenceRead:
+    """What a text says of the logs that show what was done.
+
+    Attributes
+    ----------
+    spans : tuple of Span
+        The phrases that say it.
+    channels : tuple of Named
+        The logs that show it; empty where it says only how many.
+    operator : Operator or None
+        How many of them must show it; None where it names one, or does not say.
+    k : int or None
+        With at_least.
+    insufficient : tuple of Named
+        Logs that do not do by themselves ("the ERP log alone is not enough").
+    opener : Named or None
+        The log that shows what opens the rule.
+    unkept : tuple of Unread
+        Logs that nobody keeps, with the channel that comes nearest.
+    why : str
+        What was recognised, in words.
+    """
+
+    spans: tuple[Span, ...]
+    channels: tuple[Named, ...] = ()
+    operator: Operator | None = None
+    k: int | None = None
+    insufficient: tuple[Named, ...] = ()
+    opener: Named | None = None
+    unkept: tuple[Unread, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class StepRead:
+    """One step of what follows a breach.
+
+    Attributes
+    ----------
+    stage : Stage
+    span : Span
+        The words that tell the step.
+    role : Named or None
+        Who takes it; an appeal, who hears it.
+    independent : Span or None
+        Words that ask for somebody with no part in the matter.
+    nobody : Span or None
+        Words for somebody who is no role of the schema.
+    inspects : Named or None
+        The log looked into.
+    name, activity : Named or None
+        A step of the schema, and an act of the log, that the words tell.
+    """
+
+    stage: Stage
+    span: Span
+    role: Named | None = None
+    independent: Span | None = None
+    nobody: Span | None = None
+    inspects: Named | None = None
+    name: Named | None = None
+    activity: Named | None = None
+
+
+@dataclass(frozen=True)
+class ProcedureRead:
+    """What a text says follows a breach.
+
+    Attributes
+    ----------
+    spans : tuple of Span
+        The passages that tell it.
+    steps : tuple of StepRead
+        In the order told.
+    time : Timed or None
+        Within which each step is due.
+    without : tuple of Stage
+        Stages it rules out ("there is no appeal").
+    probability : float
+        That the passage tells what follows a breach; where it is less than one half, the passage is read as a duty
+        of every case.
+    opener : Span or None
+        The words for the breach.
+    why : str
+        What was recognised, in words.
+    """
+
+    spans: tuple[Span, ...]
+    steps: tuple[StepRead, ...]
+    time: Timed | None = None
+    without: tuple[Stage, ...] = ()
+    probability: float = 1.0
+    opener: Span | None = None
+    why: str = ""
+
+    @property
+    def used(self) -> tuple[Span, ...]:
+        """Words that some part was read from."""
+        named = [n.span for s in self.steps for n in (s.role, s.inspects, s.name, s.activity) if n]
+        others = [x for s in self.steps for x in (s.span, s.independent, s.nobody) if x]
+        return (
+            *named,
+            *others,
+            *([self.time.span] if self.time else ()),
+            *([self.opener] if self.opener else ()),
+        )
+
+    @property
+    def follows_breach(self) -> bool:
+        """Whether it is read so, and not as a duty of every case."""
+        return self.probability >= LIKELY_BREACH
+
+
 class Unread(NamedTuple):
     """Words with content that no part used, or an act no record holds, with what comes nearest.
 
@@ -171,6 +285,8 @@ class Unread(NamedTuple):
     another: bool = False
 
 
+LIKELY_BREACH = 0.5
+"""A passage that more probably follows a breach than not is no duty."""
 Nothing = Literal["", "no_duty", "no_such_act", "no_condition"]
 """Why nothing was read: no duty is stated, its act is not in the schema, or it has no condition that acts
 show."""
@@ -192,6 +308,10 @@ class Readings:
         Why there is no statement, else empty.
     otherwise : tuple of Statement
         What the constructions say of the whole, where that differs from the statements.
+    evidence : EvidenceRead or None
+        Which logs show it, where the sentence says so.
+    procedure : ProcedureRead or None
+        What follows a breach, where the sentence says so.
     """
 
     sentence: str
@@ -200,6 +320,8 @@ class Readings:
     unread: tuple[Unread, ...] = ()
     nothing: Nothing = ""
     otherwise: tuple[Statement, ...] = ()
+    evidence: EvidenceRead | None = None
+    procedure: ProcedureRead | None = None
 
     def words(self, span: Span) -> str:
         """The words of a span."""

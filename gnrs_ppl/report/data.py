@@ -73,7 +73,7 @@ def reading_data(readings: Readings, rule: int, said: Sequence[bool]) -> dict[st
     """A sentence as it was read, which of its rules is meant (from 0), and whether each statement is said."""
     from gnrs_ppl.reading.goal import rules_of
     from gnrs_ppl.reading.plain import as_data
-    from gnrs_ppl.report.reading import parts_of, reading_in_words
+    from gnrs_ppl.report.reading import beside_in_words, parts_beside, parts_of, reading_in_words
 
     rules = [[number + 1 for number in held] for held in rules_of(readings)]
     best = [statement.best for statement in readings.statements]
@@ -85,6 +85,13 @@ def reading_data(readings: Readings, rule: int, said: Sequence[bool]) -> dict[st
         "parts": [
             [part._asdict() | {"span": [part.span.start, part.span.end]} for part in parts_of(reading)]
             for reading in best
+        ],
+        "said_beside": draft.said_beside,
+        "beside_in_words": beside_in_words(draft.readings),
+        "parts_beside": [
+            part._asdict() | {"slot": slot, "span": [part.span.start, part.span.end]}
+            for slot, parts in parts_beside(draft.readings).items()
+            for part in parts
         ],
     }
 

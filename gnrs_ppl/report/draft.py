@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 
 from gnrs_ppl.report.data import search_data
-from gnrs_ppl.report.reading import print_account, print_short, reading_in_words
+from gnrs_ppl.report.reading import beside_in_words, print_account, print_short, reading_in_words
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -41,6 +41,10 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     for statement, is_said in zip(draft.readings.statements, draft.said, strict=True):
         if not is_said:
             console.print(shown(f"not said by this rule: {reading_in_words(statement.best)}", style="yellow"))
+    for slot, is_said in draft.said_beside.items():
+        if not is_said:
+            line = beside_in_words(draft.readings)[slot]
+            console.print(shown(f"not said by this rule: {line}", style="yellow"))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
         _print_prospects(console, draft)
@@ -117,7 +121,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
 
 def _statements(draft: Draft) -> str:
     """How many of the statements that were read the rule says."""
-    return f"says {sum(draft.said)} of {len(draft.said)} read statements"
+    said = (*draft.said, *draft.said_beside.values())
+    return f"says {sum(said)} of {len(said)} read statements"
 
 
 def _print_language_model(console: Console, draft: Draft) -> None:

@@ -12,7 +12,7 @@ from rich.padding import Padding
 
 from gnrs_ppl.reading.goal import rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
-from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
+from gnrs_ppl.reading.types import ActRead, EvidenceRead, ProcedureRead, Reading, Readings, Span, StepRead
 from gnrs_ppl.realize.english import duration
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
@@ -33,6 +33,10 @@ STYLES = {
     "place": "green",
     "time": "bold blue",
     "condition": "yellow",
+    "log": "bold yellow",
+    "breach": "bold red",
+    "step": "bold red",
+    "nobody": "red",
     "background": "dim",
     "not read": "red",
 }
@@ -82,6 +86,105 @@ def _time(reading: Reading) -> str:
     )
 
 
+def parts_beside(readings: Readings) -> dict[str, list[SentencePart]]:
+    """The parts of what a sentence says of its evidence and of what follows a breach, each in its order."""
+    found = {"evidence": _evidence_parts(readings), "procedure": _procedure_parts(readings)}
+    return {
+        slot: sorted(dict.fromkeys(parts), key=lambda p: (p.span.start, -p.span.end))
+        for slot, parts in found.items()
+    }
+
+
+def _every_part(readings: Readings) -> Iterator[SentencePart]:
+    """The parts of all that was read, as it most probably is."""
+    for statement in readings.statements:
+        yield from parts_of(statement.best)
+    for parts in parts_beside(readings).values():
+        yield from parts
+
+
+def _evidence_parts(readings: Readings) -> Iterator[SentencePart]:
+    read = readings.evidence
+    if read is None:
+        return
+    for named in read.channels:
+        yield SentencePart(named.span, "log", named.name, named.score)
+    for named in read.insufficient:
+        yield SentencePart(named.span, "log", f"{named.name}, not by itself", named.score)
+    if read.opener:
+        yield SentencePart(
+            read.opener.span, "log", f"{read.opener.name}, for what opens it", read.opener.score
+        )
+    for unkept in read.unkept:
+        yield SentencePart(unkept.span, "nobody", "a log that nobody keeps")
+
+
+def _procedure_parts(readings: Readings) -> Iterator[SentencePart]:
+    read = readings.procedure
+    if read is None or not read.follows_breach:
+        return
+    if read.opener:
+        yield SentencePart(read.opener, "breach", "what follows it")
+    for step in read.steps:
+        shown_by = f" (recorded as {step.activity.name})" if step.activity else ""
+        name = f"{step.stage}: {step.name.name}" if step.name else step.stage
+        yield SentencePart(step.span, "step", name + shown_by, step.name.score if step.name else 1.0)
+        if step.role:
+            yield SentencePart(step.role.span, "role", step.role.name, step.role.score)
+        if step.independent:
+            yield SentencePart(step.independent, "role", "somebody who is not bound")
+        if step.nobody:
+            yield SentencePart(step.nobody, "nobody", "no role of the schema")
+        if step.inspects:
+            yield SentencePart(step.inspects.span, "log", step.inspects.name, step.inspects.score)
+    if read.time and read.time.duration:
+        yield SentencePart(read.time.span, "time", duration(read.time.duration))
+
+
+def beside_in_words(readings: Readings) -> dict[str, str]:
+    """What a sentence says of its evidence and of what follows a breach, in a line each."""
+    return ({"evidence": evidence_in_words(readings.evidence)} if readings.evidence else {}) | (
+        {"procedure": procedure_in_words(readings.procedure)} if readings.procedure else {}
+    )
+
+
+def evidence_in_words(read: EvidenceRead) -> str:
+    """The logs that show it and how many of them, in one line."""
+    logs = ", ".join(n.name for n in read.channels) or ("logs" if read.operator else "")
+    many = (
+        {"all": "all of ", "any": "any of ", "at_least": f"at least {read.k} of "}[read.operator]
+        if read.operator
+        else ""
+    )
+    said = [f"{many}{logs}"] if logs else []
+    said += [f"{n.name} not by itself" for n in read.insufficient]
+    said += [f"{read.opener.name} for what opens it"] if read.opener else []
+    said += ["a log that nobody keeps"] if read.unkept else []
+    return f"evidence: {'; '.join(said)}"
+
+
+def procedure_in_words(read: ProcedureRead) -> str:
+    """The steps after a breach, in one line."""
+    steps = ", ".join(_step_in_words(step) for step in read.steps)
+    time = f", within {duration(read.time.duration)}" if read.time and read.time.duration else ""
+    without = "".join(f", no {stage}" for stage in read.without)
+    return f"after a breach: {steps}{time}{without}"
+
+
+def _step_in_words(step: StepRead) -> str:
+    who = (
+        step.role.name
+        if step.role
+        else "somebody who is not bound"
+        if step.independent
+        else "somebody the schema does not name"
+        if step.nobody
+        else ""
+    )
+    log = f" of {step.inspects.name}" if step.inspects else ""
+    return f"{step.stage}{log}{(' to ' if step.stage == 'appeal' else ' by ') + who if who else ''}"
+
+
 def reading_in_words(reading: Reading) -> str:
     """A reading in one line: force, constraint, acts in DECLARE order, second activation, time, who,
     exception.
@@ -101,7 +204,7 @@ def reading_in_words(reading: Reading) -> str:
 
 def marked(readings: Readings, plain: bool) -> Text:
     """The sentence with its parts in styles, or in brackets where there is no terminal to show them."""
-    parts = [p for s in readings.statements for p in parts_of(s.best)]
+    parts = list(_every_part(readings))
     parts += [SentencePart(span, "background", "") for span in readings.background]
     parts += [SentencePart(u.span, "not read", "") for u in readings.unread]
     text, at = shown(""), 0
@@ -122,7 +225,7 @@ def _flat(words: str) -> str:
 
 def guessed(readings: Readings) -> list[str]:
     """What words that are not the name's own were read as, with the score."""
-    parts = [p for s in readings.statements for p in parts_of(s.best) if p.score < NEARLY]
+    parts = [p for p in _every_part(readings) if p.score < NEARLY]
     return [
         f"'{_flat(readings.words(p.span))}' read as {p.name}, {p.score:.2f}" for p in dict.fromkeys(parts)
     ]
@@ -148,27 +251,45 @@ def print_reading(readings: Readings) -> None:
         console.print(
             shown(f"{number}. {reading_in_words(best)}: {best.probability:.2f}{of_rule}", style="bold")
         )
-        table = _table("", "words", "part", "read as", "score", right=("score",))
-        for part in parts_of(best):
-            _row(
-                table,
-                _flat(readings.words(part.span)),
-                part.kind,
-                part.name,
-                f"{part.score:.2f}" if part.score < NEARLY else "",
-            )
-        console.print(Padding(table, (0, 2)))
+        console.print(_parts_table(readings, parts_of(best)))
         for line in (
             f"because: {best.why}",
             *(f"or: {reading_in_words(o)}: {o.probability:.2f} ({o.why})" for o in others),
         ):
             console.print(Padding(shown(line, style="dim"), (0, 2)))
         console.print()
+    for line, parts, why in _told_beside(readings):
+        console.print(shown(line, style="bold"))
+        if parts:
+            console.print(_parts_table(readings, parts))
+        console.print(Padding(shown(f"because: {why}", style="dim"), (0, 2)))
+        console.print()
     for span in readings.background:
         if readings.words(span).strip():
             console.print(shown(f"background: {_flat(readings.words(span)).strip()}", style="dim"))
     if readings.unread:
         console.print(shown(f"not read: {not_read(readings)}", style="yellow"))
+
+
+def _parts_table(readings: Readings, parts: Sequence[SentencePart]) -> Padding:
+    """Words, what part they are, and what they were read as."""
+    table = _table("", "words", "part", "read as", "score", right=("score",))
+    for part in parts:
+        score = f"{part.score:.2f}" if part.score < NEARLY else ""
+        _row(table, _flat(readings.words(part.span)), part.kind, part.name, score)
+    return Padding(table, (0, 2))
+
+
+def _told_beside(readings: Readings) -> Iterator[tuple[str, list[SentencePart], str]]:
+    """Evidence and procedure: a line, its parts, and what was recognised."""
+    parts = parts_beside(readings)
+    if readings.evidence:
+        yield evidence_in_words(readings.evidence), parts["evidence"], readings.evidence.why
+    if read := readings.procedure:
+        share = f": {read.probability:.2f}" + (
+            "" if read.follows_breach else ", read as a duty of every case"
+        )
+        yield procedure_in_words(read) + share, parts["procedure"], read.why
 
 
 def print_short(console: Console, readings: Readings, rule: int) -> None:
@@ -182,6 +303,8 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         console.print(
             shown(f"read as {number}. {reading_in_words(statement.best)}{share}{other}", style="dim")
         )
+    for line, _, _ in _told_beside(readings):
+        console.print(shown(f"read as {line}", style="dim"))
     for line in guessed(readings):
         console.print(shown(line, style="dim"))
     if not readings.statements:

@@ -176,6 +176,7 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "draft": draft,
         "audit": audit,
         "statements": statements_of(draft["reading"]) if draft else [],
+        "beside": _beside(draft["reading"]) if draft else [],
         "marked": marked_words(draft["reading"]) if draft else [],
         "slots": [_slot(slot, draft) for slot in SLOTS] if draft else [],
         "score": _score(draft) if draft else [],
@@ -217,7 +218,7 @@ def moment(text: str | None) -> str:
 
 def marked_words(reading: dict[str, Any]) -> list[dict[str, str]]:
     """The sentence in pieces: words, and what part they are."""
-    parts = [part for parts in reading["parts"] for part in parts]
+    parts = [*(part for parts in reading["parts"] for part in parts), *reading.get("parts_beside", ())]
     parts += [item | {"kind": "background"} for item in reading["background"]]
     parts += [item | {"kind": "not read"} for item in reading["unread"]]
     sentence, at, pieces = reading["sentence"], 0, []
@@ -245,6 +246,25 @@ def statements_of(reading: dict[str, Any]) -> list[dict[str, Any]]:
         for statement, in_words, said, parts in zip(
             reading["statements"], reading["in_words"], reading["said"], reading["parts"], strict=True
         )
+    ]
+
+
+def _beside(reading: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the sentence says of evidence and of what follows a breach, as far as the rule could say it."""
+    sentence = reading["sentence"]
+    return [
+        {
+            "slot": slot,
+            "in_words": reading["beside_in_words"][slot],
+            "said": said,
+            "why": reading[slot]["why"],
+            "parts": [
+                part | {"words": sentence[slice(*part["span"])]}
+                for part in reading["parts_beside"]
+                if part["slot"] == slot
+            ],
+        }
+        for slot, said in reading.get("said_beside", {}).items()
     ]
 
 

@@ -1,0 +1,74 @@
+"""Whether a rule's evidence and procedure are what a sentence says of them; where it is silent, anything agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, StepRead
+from gnrs_ppl.rule.types import EvidencePolicy, Office, Procedure, Step, Structure
+
+
+def evidence_said(policy: EvidencePolicy, read: EvidenceRead, opening: Collection[str] = ()) -> bool:
+    """Whether a policy lists the logs that were read, and asks as many of them as the sentence does.
+
+    Parameters
+    ----------
+    policy : EvidencePolicy
+    read : EvidenceRead
+    opening : collection of str
+        Logs that show what opens the rule. A policy must list one of them; beside a log that was read it does not
+        speak in its place, so all must agree.
+    """
+    named = {n.name for n in read.channels}
+    more = set(policy.channels) - named if named else set()
+    if read.unkept or not named <= set(policy.channels) or not more <= set(opening):
+        return False
+    many = len(policy.channels)
+    if more and read.operator in (None, "all"):
+        return policy.needed(many) == many
+    if read.k is not None and policy.needed(many) != read.k:
+        return False
+    if read.k is None and read.operator is not None and many > 1:
+        wanted = many if read.operator == "all" else 1
+        if policy.needed(many) != wanted:
+            return False
+    weak = {n.name for n in read.insufficient}
+    return not weak or (
+        set(policy.channels) != weak and (not weak & set(policy.channels) or policy.needed(many) > len(weak))
+    )
+
+
+def procedure_said(procedure: Procedure, read: ProcedureRead, bound: Collection[str]) -> bool:
+    """Whether a procedure takes the steps that were read, in their order, by those who were named.
+
+    Parameters
+    ----------
+    procedure : Procedure
+    read : ProcedureRead
+    bound : collection of str
+        The roles the rule binds, who have no part in a step that asks for somebody else.
+    """
+    due = read.time.duration if read.time and not read.time.working_days else None
+    if due is not None and procedure.response_time != due:
+        return False
+    if any(step.stage in read.without for step in procedure.steps):
+        return False
+    left = iter(procedure.steps)
+    return all(any(_step_said(step, one, bound) for step in left) for one in read.steps)
+
+
+def _step_said(step: Step, read: StepRead, bound: Collection[str]) -> bool:
+    return (
+        step.stage == read.stage
+        and read.nobody is None
+        and (read.role is None or step.role == read.role.name)
+        and (read.independent is None or step.role not in bound)
+        and (read.inspects is None or step.inspects == read.inspects.name)
+        and (read.activity is None or read.stage != "remedy" or step.activity == read.activity.name)
+    )
+
+
+def bound_by(rule: Structure) -> tuple[str, ...]:
+    """The roles that a rule binds."""
+    bearer = rule.norm.bearer
+    return (bearer.role,) if isinstance(bearer, Office) else rule.scope.roles

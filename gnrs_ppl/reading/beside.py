@@ -1,0 +1,92 @@
+"""What a text says beside its duties: which logs show them, and what follows a breach. What tells that is taken out
+before the duties are read, so that a review after a breach is no duty of every case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from gnrs_ppl.context.types import Channel, Schema
+from gnrs_ppl.reading.breaches import passages, stray_appeals
+from gnrs_ppl.reading.constructions import functional
+from gnrs_ppl.reading.evidence import evidence_of
+from gnrs_ppl.reading.logs import Logs
+from gnrs_ppl.reading.procedure import procedure_of
+from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, Span
+from gnrs_ppl.reading.vocabulary import STOP, Vocabulary, tokens_of
+
+
+class Beside(NamedTuple):
+    """The evidence and the procedure of a text, and its duties: the text with spaces where those two are told."""
+
+    evidence: EvidenceRead | None
+    procedure: ProcedureRead | None
+    duties: str
+    unread: tuple[Span, ...] = ()
+    """Words with content in passages on a breach that no step used."""
+
+
+def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: Vocabulary) -> Beside:
+    """What a text says beside its duties.
+
+    Parameters
+    ----------
+    text : str
+    schema : Schema
+    channels : sequence of Channel
+        The logs that are kept; where none is known, nothing is read of evidence.
+    words : Vocabulary
+        Of the schema.
+    """
+    logs = _logs(tuple(channels))
+    told = passages(text)
+    told += [p for p in stray_appeals(text, told) if not _appeals_by_act(text, p.span, words)]
+    procedure = procedure_of(text, sorted(told), schema, logs, words) if told else None
+    taken = [*procedure.spans] if procedure else []
+    evidence = evidence_of(text, logs, taken)
+    cut = [*(taken if procedure and procedure.follows_breach else []), *(evidence.spans if evidence else [])]
+    rest = _without(text, cut)
+    if procedure and not _tells(rest):  # nothing is left that could be broken
+        procedure, rest = None, _without(text, evidence.spans if evidence else ())
+    unread = _unread(text, procedure) if procedure and procedure.follows_breach else ()
+    return Beside(evidence, procedure, rest, unread)
+
+
+def _unread(text: str, procedure: ProcedureRead) -> tuple[Span, ...]:
+    spans = [
+        Span(t.start, t.end)
+        for t in tokens_of(text)
+        if t.text[0].isalpha() and t.text not in STOP and not functional(t.text)
+    ]
+    told = [s for s in spans if any(p.start <= s.start < p.end for p in procedure.spans)]
+    return tuple(s for s in told if not any(u.start <= s.start < u.end for u in procedure.used))
+
+
+@lru_cache(maxsize=64)
+def _logs(channels: tuple[Channel, ...]) -> Logs:
+    return Logs(channels)
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    """The text with spaces in place of some words, the full stops and semicolons behind them left."""
+    letters = list(text)
+    for span in spans:
+        end = span.end
+        while end > span.start and (text[end - 1] in ".;!?" or text[end - 1].isspace()):
+            end -= 1
+        letters[span.start : end] = " " * (end - span.start)
+    return "".join(letters)
+
+
+def _tells(text: str) -> bool:
+    """Whether words are left that may be a duty."""
+    return any(c.isalpha() for c in text)
+
+
+def _appeals_by_act(text: str, span: Span, words: Vocabulary) -> bool:
+    """Whether an appeal is an act of the schema."""
+    return any(
+        word in ("appeal", "objection", "complaint") for a in words.actions for word in words.words_of(a)
+    )
