@@ -33,6 +33,7 @@ from gnrs_ppl.context.log import Event, EventLog, read_log, resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError, InputError, Refused
 from gnrs_ppl.evaluate import hard_ok
+from gnrs_ppl.importing.run import import_source
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.recover import recovered
@@ -308,6 +309,29 @@ def test_a_log_file_fills_attributes_and_counts_what_it_cannot_read(tmp_path: Pa
     missing = [attributes[0] | {"column": "Bedragen"}]
     with pytest.raises(InputError, match=r"no column 'Bedragen' in the log; did you mean 'Bedrag'"):
         read_log(tmp_path / "log.csv", RecordLayer.model_validate({"attributes": missing}))
+
+
+def test_an_import_keeps_amounts_as_decimals_and_the_attributes_of_a_case(tmp_path: Path) -> None:
+    rows = "".join(
+        f"""<event><string key="concept:name" value="{act}"/><float key="amount" value="{amount}"/>
+            <date key="time:timestamp" value="2024-05-0{day}T10:00:00Z"/></event>"""
+        for day, act, amount in ((1, "Enter", "123456789012345.670"), (2, "Pay", "0.1"))
+    )
+    trace = (
+        f'<trace><string key="concept:name" value="c1"/><string key="region" value="north"/>{rows}</trace>'
+    )
+    (tmp_path / "log.xes").write_text(f'<log xes.version="1.0">{trace}</log>', encoding="utf-8")
+    context = import_source(tmp_path / "log.xes", tmp_path / "out").folder / "context.yaml"
+    records = yaml.safe_load(context.read_text(encoding="utf-8"))["records"]
+    records["attributes"] = [
+        {"name": "amount", "type": "number"},
+        {"name": "region", "type": "text", "of": "case", "column": "case:region"},
+    ]
+    log_ = read_log(context.parent / "events.parquet", RecordLayer.model_validate(records))
+    found = log_.connection.execute(
+        "SELECT attribute_1, attribute_2 FROM events ORDER BY event_id"
+    ).fetchall()
+    assert found == [(Decimal("123456789012345.67"), "north"), (Decimal("0.1"), "north")]
 
 
 # What is refused
