@@ -25,7 +25,7 @@ from tiers import few, tier
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+from gnrs_ppl.audit.compile import Grid, compile_grid, compile_procedure, compile_rule
 from gnrs_ppl.audit.needs import rows_needed
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.cli import run
@@ -408,6 +408,41 @@ def test_an_activation_is_needed_to_compare_with_one() -> None:
         check(rule(correlate="different_resource", after={"act": "Pay", "channel": "ledger"}), layer, events)
     with pytest.raises(ValidationError, match="which is the trigger itself"):
         rule(against, "Pay")
+
+
+def test_very_many_comparisons_are_refused_with_the_count() -> None:
+    rows: list[Row] = [("Enter", "x", {"amount": str(n)}) for n in range(5000)]
+    rows += [("Pay", "x", {"amount": str(n)}) for n in range(5000)]
+    layer = RecordLayer.model_validate(RECORDS | {"end_of_observation": None})
+    _, events, _ = log({"a": rows, "b": [("Enter", "y", {}), ("Pay", "y", {})]})
+    less = act("Pay", is_("amount", "less", other={"attribute": "amount", "of": "activation"}))
+    with pytest.raises(
+        Refused, match=r"rows of 2 cases would be compared with activations 25,000,00\d times"
+    ):
+        check(rule(target=less), layer, events)
+
+
+def test_many_values_of_a_deadline_are_compared_alike() -> None:
+    cases: dict[str, list[Row]] = {
+        "a": [
+            ("Enter", "ann", {"amount": "9"}),
+            ("Enter", "bob", {"amount": "1"}),
+            ("Pay", "bob", {"amount": "5"}),
+        ]
+    }
+    layer, events, _ = log(VARIED | cases)
+    less = act("Pay", is_("amount", "less", other={"attribute": "amount", "of": "activation"}))
+    rules = [rule(target=less, correlate="different_resource", deadline=d) for d in ("P1D", "P10D")]
+    grid = Grid((rules[0].norm.constraints[0].deadline, rules[1].norm.constraints[0].deadline), 0)  # type: ignore[arg-type]
+    tail = "SELECT point, instance, verdict, reason FROM verdicts ORDER BY ALL"
+    query = compile_grid(check(rules[1], layer, events), grid, tail)
+    wanted = sorted(
+        (point, v.instance, v.verdict, v.reason)
+        for point, one in enumerate(rules)
+        for v in evaluate(one, layer, events)
+    )
+    assert events.connection.execute(query.sql, query.parameters).fetchall() == wanted
+    assert len({row[2] for row in wanted}) == 2
 
 
 @pytest.mark.parametrize(
