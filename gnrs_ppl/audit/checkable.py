@@ -208,6 +208,25 @@ def check(structure: Structure, records: RecordLayer, log: EventLog) -> CheckPla
     return _Checker(structure, records, log).plan()
 
 
+def _never_over(place: str, constraint: Constraint) -> str:
+    """What comes of a constraint whose interval nothing ends (I6)."""
+    named = f"{place} ({constraint.template} {constraint.target.activity!r})"
+    if constraint.template in NEGATIVE:
+        return (
+            f"'satisfied' cannot occur for {named}: the records show no end of a case, so it is pending until "
+            "it is broken; state a deadline to have it kept"
+        )
+    if constraint.template == "exactly":
+        return (
+            f"{named} is pending until the act has happened too often: the records show no end of a case; "
+            "state a deadline to find what is missing"
+        )
+    return (
+        f"'violated' cannot occur for {named}: the records show no end of a case, so it is pending until "
+        "the act; state a deadline to find breaches"
+    )
+
+
 def _tie(constraint: Constraint) -> Tie:
     """What a row is that ties with the activation, at the bound of the interval that is strict (I3, T1)."""
     template = constraint.template
@@ -530,20 +549,15 @@ class _Checker:
             return since, "deadline"
         if self.structure.trigger.window is not None and constraint.template != "end":
             return since, "window"
-        if (
-            constraint.template == "chain_response"
-            and not self.records.case_end
-            and self.records.quiet_after is None
-        ):
-            return since, "open"  # N2
         if not self.records.case_end and self.records.quiet_after is None:
-            raise Refused(
-                f"{place} ({constraint.template}) has no interval end: no deadline, no window, 0 end "
-                "activities and no quiet_after",
-                "declare records.case_end or records.quiet_after"
-                if constraint.template == "end"
-                else "state a deadline",
-            )  # line 9
+            if constraint.template == "end":
+                raise Refused(
+                    f"{place} (end) has no interval end: 0 end activities and no quiet_after",
+                    "declare records.case_end or records.quiet_after",
+                )  # line 9
+            if constraint.template != "chain_response":  # N2: the next event ends it
+                self._assume(_never_over(place, constraint))
+            return since, "open"  # I6
         if self.records.quiet_after is not None:
             self._assume(
                 f"a case is taken as closed when nothing happened in it for {self.records.quiet_after}"
@@ -740,6 +754,8 @@ class _Checker:
 
     def _steps(self) -> tuple[ConstraintPlan, ...]:
         procedure = self.structure.procedure
+        if not procedure.steps:
+            return ()
         if procedure.response_time is None:
             self._assume("the procedure is prospective: it states no response time")
             return ()

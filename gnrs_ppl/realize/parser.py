@@ -605,11 +605,11 @@ class _Reader(Scanner):
                 self.opener["channel"] = channels[0]
             else:
                 self.opener["channel"] = self.opening_log()
-        self.need(". ")
+        self.stop()
         self.others(constraints, channels)
         if self.take("dates are compared, so "):
             self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
-            self.need(". ")
+            self.stop()
         return {
             "channels": tuple(channels),
             "operator": "at_least" if k else "any" if joint == "or" else "all",
@@ -627,7 +627,12 @@ class _Reader(Scanner):
                 self.need(f"only {acts} recorded in ")
                 if self.listed(lambda: self.the("channel"), "or")[0] != channels:
                     raise self.fail("the logs of the evidence")
-                self.need(f" count as coming {series(places, 'or')}. ")
+                self.need(f" count as coming {series(places, 'or')}")
+                self.stop()
+
+    def stop(self) -> None:
+        """The end of a sentence, and of the text where no procedure follows."""
+        self.need("." if self.at == len(self.text) - 1 else ". ")
 
     def opening_log(self) -> str:
         """The log of the opening act, behind that act."""
@@ -650,7 +655,9 @@ class _Reader(Scanner):
     # Procedure
 
     def procedure(self) -> Data:
-        """Steps and appeals, sentence by sentence, and the time for each of them."""
+        """Steps and appeals, sentence by sentence, and the time for each; none where the text ends."""
+        if self.at == len(self.text):
+            return {}
         event = "question" if self.force == "may" else "breach"
         self.need("if a question arises, " if event == "question" else "if the records show a breach, ")
         found: list[Data] = self.sentence("")

@@ -504,10 +504,16 @@ class Step(Frozen):
 class Procedure(Frozen):
     """What follows a violation: steps in order, and the time for each of them to be taken (line 23)."""
 
-    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
-    """What follows a violation, in order."""
+    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(max_length=12)] = ()
+    """What follows a violation, in order; drafts have at least one, a rule by hand may say nothing of it."""
     response_time: Duration | None = None
     """The time for each step, from the breach; prospective where left out."""
+
+    @model_validator(mode="after")
+    def _time_of_a_step(self) -> Procedure:
+        if self.response_time is not None and not self.steps:
+            raise ValueError("response_time is that of steps, and there are none")
+        return self
 
 
 class Structure(Frozen):
@@ -521,5 +527,5 @@ class Structure(Frozen):
     """What must or must not happen."""
     evidence: EvidencePolicy
     """Which logs show it."""
-    procedure: Procedure
+    procedure: Procedure = Procedure()
     """What follows a violation."""
