@@ -540,8 +540,9 @@ FEW_SEEDS = {t: (s,) for t, s in zip(IMPLEMENTED, (0, 1, 2) * 5, strict=True)}
 @pytest.mark.parametrize("template", few(IMPLEMENTED, 5))
 def test_sql_and_oracle_agree_on_data_and_persons(template: str) -> None:
     hits: Counter[str] = Counter()
-    for operator in OPERATORS:
-        for seed in tier(FEW_SEEDS[template], range(24)):
+    wanted = agreement.reachable(template, "any")
+    for seed in tier(FEW_SEEDS[template], range(60)):
+        for operator in OPERATORS:
             structure, records, events = data_pair(seed, template, operator, tier(24, 64))
             try:
                 want, found = agreement.differences(structure, records, events, seed % 3 == 1)
@@ -549,10 +550,10 @@ def test_sql_and_oracle_agree_on_data_and_persons(template: str) -> None:
                 continue
             assert not found, f"{seed} {operator}\n{structure.model_dump_json()}\n" + "\n".join(found[:3])
             hits.update(verdict.verdict for verdict in want)
+        if all(hits[verdict] >= 50 for verdict in wanted):
+            break
+    assert tier(True, all(hits[verdict] >= 50 for verdict in wanted)), hits
     assert hits["indeterminate"]
-    if not tier(True, False):
-        least = {v: hits[v] for v in agreement.reachable(template, "any") if hits[v] < 50}
-        assert not least, least
 
 
 def test_texts_read_back_and_no_two_rules_share_one() -> None:
