@@ -76,8 +76,8 @@ MUTATIONS = [
     Mutation("the location of an act is not looked at", "evidence", '("activity", "location", "object", "role") if (value := getattr(one', '("activity", "object", "role") if (value := getattr(one', by=2),
     Mutation("an unknown match is proof", "evidence", "coalesce(matched, FALSE) AS definite", "coalesce(matched, TRUE) AS definite", by=2),
     Mutation("an unknown match is silence", "evidence", "WHERE matched IS NOT FALSE", "WHERE matched", by=0),
-    Mutation("a row without timestamp is definite", "evidence", 'for column in ("timestamp", key) if column', "for column in (key,) if column", by=0),
-    Mutation("a row without key is definite", "evidence", 'for column in ("timestamp", key) if column', 'for column in ("timestamp",)', by=0),
+    Mutation("a row without timestamp is definite", "evidence", 'for column in ("timestamp", own_key) if column', "for column in (own_key,) if column", by=0),
+    Mutation("a row without key is definite", "evidence", 'for column in ("timestamp", own_key) if column', 'for column in ("timestamp",)', by=0),
     Mutation("a row without channel counts for none", "evidence", "+ blank AS most_possible", "AS most_possible", by=0),
     Mutation("a row without channel breaks no silence", "evidence", "coalesce({possible} + c.blank, 0) AS possible", "coalesce({possible}, 0) AS possible", by=0),
     # lines 3 and 5: operator, proof, refutation

@@ -25,7 +25,7 @@ from tiers import few, tier
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+from gnrs_ppl.audit.compile import Grid, compile_grid, compile_procedure, compile_rule
 from gnrs_ppl.audit.needs import rows_needed
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.cli import run
@@ -33,6 +33,7 @@ from gnrs_ppl.context.log import Event, EventLog, read_log, resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError, InputError, Refused
 from gnrs_ppl.evaluate import hard_ok
+from gnrs_ppl.importing.run import import_source
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.recover import recovered
@@ -310,6 +311,29 @@ def test_a_log_file_fills_attributes_and_counts_what_it_cannot_read(tmp_path: Pa
         read_log(tmp_path / "log.csv", RecordLayer.model_validate({"attributes": missing}))
 
 
+def test_an_import_keeps_amounts_as_decimals_and_the_attributes_of_a_case(tmp_path: Path) -> None:
+    rows = "".join(
+        f"""<event><string key="concept:name" value="{act}"/><float key="amount" value="{amount}"/>
+            <date key="time:timestamp" value="2024-05-0{day}T10:00:00Z"/></event>"""
+        for day, act, amount in ((1, "Enter", "123456789012345.670"), (2, "Pay", "0.1"))
+    )
+    trace = (
+        f'<trace><string key="concept:name" value="c1"/><string key="region" value="north"/>{rows}</trace>'
+    )
+    (tmp_path / "log.xes").write_text(f'<log xes.version="1.0">{trace}</log>', encoding="utf-8")
+    context = import_source(tmp_path / "log.xes", tmp_path / "out").folder / "context.yaml"
+    records = yaml.safe_load(context.read_text(encoding="utf-8"))["records"]
+    records["attributes"] = [
+        {"name": "amount", "type": "number"},
+        {"name": "region", "type": "text", "of": "case", "column": "case:region"},
+    ]
+    log_ = read_log(context.parent / "events.parquet", RecordLayer.model_validate(records))
+    found = log_.connection.execute(
+        "SELECT attribute_1, attribute_2 FROM events ORDER BY event_id"
+    ).fetchall()
+    assert found == [(Decimal("123456789012345.67"), "north"), (Decimal("0.1"), "north")]
+
+
 # What is refused
 
 
@@ -384,6 +408,41 @@ def test_an_activation_is_needed_to_compare_with_one() -> None:
         check(rule(correlate="different_resource", after={"act": "Pay", "channel": "ledger"}), layer, events)
     with pytest.raises(ValidationError, match="which is the trigger itself"):
         rule(against, "Pay")
+
+
+def test_very_many_comparisons_are_refused_with_the_count() -> None:
+    rows: list[Row] = [("Enter", "x", {"amount": str(n)}) for n in range(5000)]
+    rows += [("Pay", "x", {"amount": str(n)}) for n in range(5000)]
+    layer = RecordLayer.model_validate(RECORDS | {"end_of_observation": None})
+    _, events, _ = log({"a": rows, "b": [("Enter", "y", {}), ("Pay", "y", {})]})
+    less = act("Pay", is_("amount", "less", other={"attribute": "amount", "of": "activation"}))
+    with pytest.raises(
+        Refused, match=r"rows of 2 cases would be compared with activations 25,000,00\d times"
+    ):
+        check(rule(target=less), layer, events)
+
+
+def test_many_values_of_a_deadline_are_compared_alike() -> None:
+    cases: dict[str, list[Row]] = {
+        "a": [
+            ("Enter", "ann", {"amount": "9"}),
+            ("Enter", "bob", {"amount": "1"}),
+            ("Pay", "bob", {"amount": "5"}),
+        ]
+    }
+    layer, events, _ = log(VARIED | cases)
+    less = act("Pay", is_("amount", "less", other={"attribute": "amount", "of": "activation"}))
+    rules = [rule(target=less, correlate="different_resource", deadline=d) for d in ("P1D", "P10D")]
+    grid = Grid((rules[0].norm.constraints[0].deadline, rules[1].norm.constraints[0].deadline), 0)  # type: ignore[arg-type]
+    tail = "SELECT point, instance, verdict, reason FROM verdicts ORDER BY ALL"
+    query = compile_grid(check(rules[1], layer, events), grid, tail)
+    wanted = sorted(
+        (point, v.instance, v.verdict, v.reason)
+        for point, one in enumerate(rules)
+        for v in evaluate(one, layer, events)
+    )
+    assert events.connection.execute(query.sql, query.parameters).fetchall() == wanted
+    assert len({row[2] for row in wanted}) == 2
 
 
 @pytest.mark.parametrize(
@@ -481,8 +540,9 @@ FEW_SEEDS = {t: (s,) for t, s in zip(IMPLEMENTED, (0, 1, 2) * 5, strict=True)}
 @pytest.mark.parametrize("template", few(IMPLEMENTED, 5))
 def test_sql_and_oracle_agree_on_data_and_persons(template: str) -> None:
     hits: Counter[str] = Counter()
-    for operator in OPERATORS:
-        for seed in tier(FEW_SEEDS[template], range(24)):
+    wanted = agreement.reachable(template, "any")
+    for seed in tier(FEW_SEEDS[template], range(60)):
+        for operator in OPERATORS:
             structure, records, events = data_pair(seed, template, operator, tier(24, 64))
             try:
                 want, found = agreement.differences(structure, records, events, seed % 3 == 1)
@@ -490,10 +550,10 @@ def test_sql_and_oracle_agree_on_data_and_persons(template: str) -> None:
                 continue
             assert not found, f"{seed} {operator}\n{structure.model_dump_json()}\n" + "\n".join(found[:3])
             hits.update(verdict.verdict for verdict in want)
+        if all(hits[verdict] >= 50 for verdict in wanted):
+            break
+    assert tier(True, all(hits[verdict] >= 50 for verdict in wanted)), hits
     assert hits["indeterminate"]
-    if not tier(True, False):
-        least = {v: hits[v] for v in agreement.reachable(template, "any") if hits[v] < 50}
-        assert not least, least
 
 
 def test_texts_read_back_and_no_two_rules_share_one() -> None:

@@ -6,16 +6,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
-from decimal import Decimal
 from typing import Literal
 
-from gnrs_ppl.context.limits import COMPARISONS
-from gnrs_ppl.context.log import EventLog, attribute_column, resolved
+from gnrs_ppl.audit.data import DataChecks, Rows
+from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
-from gnrs_ppl.context.types import Attribute, AttributeType, Channel, RecordLayer
+from gnrs_ppl.context.types import Attribute, Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import (
     IMPLEMENTED,
@@ -23,10 +20,8 @@ from gnrs_ppl.rule.types import (
     MUTUAL,
     NEGATIVE,
     NEIGHBOURS,
-    ORDERING,
     TWO_SIDED,
     Act,
-    Condition,
     Constraint,
     Correlation,
     Structure,
@@ -243,28 +238,11 @@ def _tie(constraint: Constraint) -> Tie:
     return counts[constraint.ties]
 
 
-def _of_type(value: Decimal | str, kind: AttributeType) -> bool:
-    """Whether a value of a rule is one that an attribute of a type may have."""
-    if isinstance(value, Decimal) or kind == "number":
-        return isinstance(value, Decimal) and kind == "number"
-    if kind == "boolean":
-        return value in ("true", "false")
-    if kind == "date":
-        with suppress(ValueError):
-            return date.fromisoformat(value).isoformat() == value
-        return False
-    return True
-
-
-def shown_value(value: object) -> str:
-    """A value in a message."""
-    return f"{value.normalize() + 0:f}" if isinstance(value, Decimal) else repr(str(value))
-
-
 class _Checker:
     def __init__(self, structure: Structure, records: RecordLayer, log: EventLog) -> None:
         self.structure, self.declared, self.log = structure, records, log
         self.records = resolved(records, log)
+        self.data = DataChecks(log)
         self.durable = {c.name: c for c in self.records.channels if c.durable}
         self.assumptions: dict[str, None] = {}
         self.findings: dict[str, None] = {}
@@ -277,8 +255,7 @@ class _Checker:
             self._named_channel("trigger", trigger.act, trigger.channel)
             self._fields("trigger act", trigger.act, (trigger.channel,), opens=True)
             self._scope_recorded(trigger.act, trigger.channel)
-        for condition in self.structure.scope.where:
-            self._case_condition(condition)
+        self.data.scope(self.structure.scope)
         constraints = tuple(plan for i, c in enumerate(norm.constraints) for plan in self._constraint(i, c))
         seen_grains, seen_offsets = self.log.one(
             'SELECT list(DISTINCT "grain"), list(DISTINCT coalesce("offset", 0)) FROM "events" '
@@ -440,6 +417,12 @@ class _Checker:
             None if correlation == "same_case" else "object" if correlation == "same_object" else "resource"
         )
         since, until = self._interval(place, constraint)
+        if key == "resource" and self.records.automatic:
+            self._assume(
+                f"{place}: resources declared automatic are nobody "
+                f"({', '.join(sorted(self.records.automatic)[:3])}"
+                f"{', …' if len(self.records.automatic) > 3 else ''})"
+            )  # D7
         if key is not None and trigger.act is not None and trigger.channel is not None:
             self._correlates(
                 place, correlation, key, (trigger.act, (trigger.channel,)), (target.act, target.rel)
@@ -500,8 +483,10 @@ class _Checker:
             differ=correlation == "different_resource",
             compared=constraint.compared,
         )
-        if plan.threaded:
-            self._few_comparisons(place, plan)
+        opener = after.act if after else trigger.act
+        if plan.threaded and opener is not None:
+            looked_for = [role.act for role in (target, unless) if role]
+            self.data.few_comparisons(place, opener, looked_for, key, plan.compared)
         return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
 
     def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
@@ -666,15 +651,10 @@ class _Checker:
         for one in act.patterns:
             able = tuple(c for c in channels if self._records(c, one.activity))
             for condition in one.where:
-                self._condition(place, condition, one.activity, able, opens=opens)
+                self.data.condition(place, condition, Rows.of(one.activity, able), opens=opens)
             for field in _FIELDS:
                 if getattr(one, field) is not None:
-                    self._recorded(
-                        place,
-                        field,
-                        one.activity,
-                        able,
-                    )
+                    self._recorded(place, field, one.activity, able)
 
     def _scope_recorded(self, act: Act, channel: str) -> None:
         scope = self.structure.scope
@@ -696,39 +676,6 @@ class _Checker:
                 "leave it out of the rule",
             )
 
-    # D8
-
-    def _condition(
-        self, place: str, condition: Condition, activity: str, channels: tuple[str, ...], *, opens: bool
-    ) -> None:
-        """Refuse what the rows of an act cannot decide; ``opens`` where it must tell openings apart."""
-        whose = f"rows of {activity!r} in {', '.join(channels)}"
-        where = '"activity" = $activity AND list_contains($channels, "channel")'
-        rows_of: dict[str, object] = {"activity": activity, "channels": list(channels)}
-        attribute = self._attribute(place, condition.attribute, whose, where, rows_of)
-        self._typed(place, condition, attribute)
-        other = condition.other
-        if other is not None and other.of == "row":
-            self._attribute(place, other.attribute, whose, where, rows_of)
-        by_activation = other is not None and (other.of, other.attribute) == ("activation", attribute.name)
-        if (opens and other is None and condition.test != "recorded") or by_activation:
-            self._discriminates(place, attribute, whose, where, rows_of)
-
-    def _case_condition(self, condition: Condition) -> None:
-        """Refuse a condition of the scope that the cases cannot decide (D6)."""
-        names = [condition.attribute] + ([condition.other.attribute] if condition.other else [])
-        for name in names:
-            attribute = self._attribute("scope", name, "rows", "TRUE", {})
-            if attribute.of != "case":
-                raise InputError(
-                    f"{name!r} is recorded of events, and a scope is about cases",
-                    "state the condition on the trigger's act, or declare the attribute of: case",
-                    field="scope.where",
-                )
-        self._typed("scope", condition, self._declared_attribute("scope", condition.attribute))
-        if condition.other is None and condition.test != "recorded":
-            self._discriminates("scope", self._declared_attribute("scope", names[0]), "rows", "TRUE", {})
-
     def _activation_recorded(self, place: str, constraint: Constraint) -> None:
         """Refuse comparisons with what no activation records (D5)."""
         trigger = self.structure.trigger
@@ -739,122 +686,7 @@ class _Checker:
         )
         for name in constraint.compared:
             for activity in act.activities if act else ():
-                self._attribute(
-                    place,
-                    name,
-                    f"rows of {activity!r} in {channel}",
-                    '"activity" = $activity AND "channel" = $channel',
-                    {"activity": activity, "channel": channel},
-                )
-
-    def _few_comparisons(self, place: str, plan: ConstraintPlan) -> None:
-        """Refuse what would compare rows with very many activations of their case (D5)."""
-        trigger = self.structure.trigger
-        opener = plan.after.act if plan.after else trigger.act
-        assert opener is not None
-        values = [
-            plan.key or "case_id",
-            *(self._column(self._declared_attribute(place, n)) for n in plan.compared),
-        ]
-        comparisons, cases = self.log.connection.execute(
-            f"""SELECT coalesce(sum(r.rows * a.threads), 0), count(*)
-                FROM (SELECT "case_id", count(*) AS rows FROM "events"
-                      WHERE list_contains($targets, "activity") GROUP BY ALL) AS r
-                JOIN (SELECT "case_id", count(DISTINCT ({", ".join(f'"{v}"' for v in values)})) AS threads
-                      FROM "events" WHERE list_contains($openers, "activity") GROUP BY ALL) AS a USING ("case_id")""",
-            {
-                "targets": [
-                    activity
-                    for role in (plan.target, plan.unless)
-                    if role
-                    for activity in role.act.activities
-                ],
-                "openers": list(opener.activities),
-            },
-        ).fetchone() or (0, 0)
-        if comparisons > COMPARISONS:
-            raise Refused(
-                f"{place}: rows of {cases} cases would be compared with activations {comparisons:,} times, more "
-                f"than the {COMPARISONS:,} that are",
-                "use cases that hold fewer activations, or a constant to compare with",
-            )
-
-    def _declared_attribute(self, place: str, name: str) -> Attribute:
-        attributes = self.log.records.attributes
-        found = next((a for a in attributes if a.name == name), None)
-        if found is None:
-            near = difflib.get_close_matches(name, [a.name for a in attributes], 1)
-            raise Refused(
-                f"{place}: none of the {len(attributes)} declared attributes is called {name!r}",
-                f"nearest: {near[0]!r}" if near else "declare it under records.attributes",
-            )
-        return found
-
-    def _attribute(
-        self, place: str, name: str, whose: str, where: str, values: dict[str, object]
-    ) -> Attribute:
-        """An attribute that some of the rows hold a value of."""
-        attribute = self._declared_attribute(place, name)
-        column = self._column(attribute)
-        rows, carrying, unclear = self.log.connection.execute(
-            f'SELECT count(*), count({column}), count(*) FILTER ({column}_unclear) FROM "events" WHERE {where}',
-            values,
-        ).fetchone() or (0, 0, 0)
-        if rows and not carrying:
-            unread = f" ({unclear} hold none that can be read)" if unclear else ""
-            raise Refused(
-                f"{place}: 0 of {rows} {whose} carry a value of {name!r}{unread}",
-                "leave the condition out, or state another",
-            )
-        return attribute
-
-    def _column(self, attribute: Attribute) -> str:
-        return attribute_column(self.log.records.attributes.index(attribute))
-
-    def _discriminates(
-        self, place: str, attribute: Attribute, whose: str, where: str, values: dict[str, object]
-    ) -> None:
-        column = self._column(attribute)
-        distinct, cases, rows, example = self.log.connection.execute(
-            f'SELECT count(DISTINCT {column}), count(DISTINCT "case_id"), count(*), min({column}) '
-            f'FROM "events" WHERE {column} IS NOT NULL AND {where}',
-            values,
-        ).fetchone() or (0, 0, 0, None)
-        if distinct == 1 and cases >= 2:
-            raise Refused(
-                f"{place}: {attribute.name!r} is {shown_value(example)} in all {rows} {whose} of {cases} cases "
-                "that carry it, so a condition on it tells nothing apart",
-                "leave the condition out",
-            )
-
-    def _typed(self, place: str, condition: Condition, attribute: Attribute) -> None:
-        """Refuse a comparison with what is of another type or unit."""
-        name, kind = attribute.name, attribute.type
-        (values,) = self.log.connection.execute(
-            f'SELECT count({self._column(attribute)}) FROM "events"'
-        ).fetchone() or (0,)
-        holds = f"{place}: {name!r} is declared as {kind} ({values} values)"
-        if condition.test in ORDERING and kind not in ("number", "date"):
-            raise Refused(f"{holds}, which has no order to be {condition.test} in", "use equal or one_of")
-        other = condition.other and self._declared_attribute(place, condition.other.attribute)
-        if other and other.type != kind:
-            raise Refused(f"{holds}, but {other.name!r} as {other.type}", "compare attributes of one type")
-        if other and other.unit != attribute.unit:
-            raise Refused(
-                f"{holds} in {attribute.unit or 'no unit'}, but {other.name!r} in {other.unit or 'no unit'}",
-                "compare attributes of one unit",
-            )
-        for value in condition.value:
-            if not _of_type(value, kind):
-                raise Refused(
-                    f"{holds}, which {shown_value(value)} is not",
-                    "write dates as 2024-05-31, and numbers without quotation marks",
-                )
-        if condition.unit not in (None, attribute.unit):
-            raise Refused(
-                f"{holds} in {attribute.unit or 'no unit'}, but the rule counts in {condition.unit}",
-                f"state the value in {attribute.unit}" if attribute.unit else "declare its unit",
-            )
+                self.data.recorded(place, name, Rows.of(activity, (channel or "",)))
 
     def _correlates(
         self, place: str, correlation: Correlation, key: Key, *looked_for: tuple[Act, tuple[str, ...]]

@@ -182,11 +182,9 @@ def _rows(
     threads: Threads | None = None,
 ) -> SortedRows:
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
-    terms.append('("timestamp" IS NOT NULL OR NULL)')
-    by_key = key is not None and threads is None
+    own_key = None if threads else key
+    terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", own_key) if column]
     case, table = "case_id", "events"
-    if by_key:
-        terms.append(f'("{key}" IS NOT NULL OR NULL)')
     if threads is not None:
         case, table = "thread", f"{threads.name} AS w JOIN events AS e ON e.case_id = w.case_id"
         if key is not None:
@@ -204,10 +202,10 @@ def _rows(
     st.add(
         f"{name}_rows",
         about,
-        f"""SELECT case_id, {"key," if by_key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {row_columns}
+        f"""SELECT case_id, {"key," if own_key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {row_columns}
                    coalesce(matched, FALSE) AS definite
             FROM (
-                SELECT {case}{" AS case_id" if threads else ""}, {f'"{key}" AS key,' if by_key else ""} channel, event_id, "timestamp" AS row_ts,
+                SELECT {case}{" AS case_id" if threads else ""}, {f'"{own_key}" AS key,' if own_key else ""} channel, event_id, "timestamp" AS row_ts,
                        CASE WHEN "timestamp" IS NOT NULL THEN coalesce("offset", 0) END AS off,
                        CASE WHEN "timestamp" IS NOT NULL THEN "grain" END AS row_grain, {" AND ".join(terms)} AS matched
                 FROM {table}

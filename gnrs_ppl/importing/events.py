@@ -34,12 +34,16 @@ NOTHING = (
 """Texts that stand for nothing in a column of people, roles, places or things."""
 NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
+DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$"
 REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
 _STANDARD = {letters(column): column for column in COLUMNS}
 
 
 class Attribute(NamedTuple):
-    """A column of the source: its kind, range (of text: how many differ) and how many cells are empty."""
+    """A column of the source: its kind, range (of text: how many differ) and how many cells are empty.
+
+    ``decimal`` where all of its numbers have at most nine decimals, so that amounts are kept to the cent.
+    """
 
     name: str
     kind: str
@@ -47,6 +51,7 @@ class Attribute(NamedTuple):
     high: str
     distinct: int
     nulls: int
+    decimal: bool = False
 
 
 @dataclass
@@ -99,8 +104,9 @@ class Events:
         mapped = {guess.value for guess in self.columns.values()}
         for attribute in self.attributes:
             cell = self.staging.cell(attribute.name)
+            number = "::DECIMAL(24, 9)" if attribute.decimal else "::DOUBLE"
             cast = (
-                {"integer": "::BIGINT", "number": "::DOUBLE"}.get(attribute.kind, "")
+                {"integer": "::BIGINT", "number": number}.get(attribute.kind, "")
                 if attribute.name not in mapped
                 else ""
             )
@@ -264,16 +270,18 @@ def _attributes(staging: Staging) -> list[Attribute]:
     found = []
     for name in staging.columns:
         cell = staging.cell(name)
-        nulls, distinct, integers, reals, filled, low, high, least, most = staging.one(
+        nulls, distinct, integers, decimals, reals, filled, low, high, least, most = staging.one(
             f"SELECT count(*) - count({cell}), count(DISTINCT {cell}), count(*) FILTER "
-            f"(regexp_matches({cell}, $integer)), "
+            f"(regexp_matches({cell}, $integer)), count(*) FILTER (regexp_matches({cell}, $decimal)), "
             f"count(*) FILTER (regexp_matches({cell}, $real)), count({cell}), min({cell}), max({cell}), "
             f"min(TRY_CAST({cell} AS DOUBLE)), max(TRY_CAST({cell} AS DOUBLE)) FROM raw",
-            {"integer": INTEGER, "real": REAL},
+            {"integer": INTEGER, "decimal": DECIMAL, "real": REAL},
         )
         if filled and reals == filled:
             kind = "integer" if integers == filled else "number"
-            found.append(Attribute(name, kind, f"{least:g}", f"{most:g}", distinct, nulls))
+            found.append(
+                Attribute(name, kind, f"{least:g}", f"{most:g}", distinct, nulls, decimals == filled)
+            )
         else:
             found.append(
                 Attribute(

@@ -130,6 +130,14 @@ def _other(value: Any) -> Any:
 Scalar = str | int | float | bool
 
 
+_VALUES = {
+    "recorded": (0, 0, "no value"),
+    "between": (2, 2, "two values"),
+    "one_of": (2, 64, "two values or more"),
+}
+"""Least and greatest number of constants of a test, where it is not one."""
+
+
 class Other(Frozen):
     """Another attribute to compare with; a plain string in a file is one of the same record."""
 
@@ -160,27 +168,18 @@ class Condition(Frozen):
 
     @model_validator(mode="after")
     def _compares_with_something(self) -> Condition:
-        needed = {"recorded": (0, 0), "between": (2, 2), "one_of": (2, 64)}.get(self.test, (1, 1))
+        least, most, words = _VALUES.get(self.test, (1, 1, "one value"))
         if self.other is not None:
-            if self.value or self.test in ("recorded", "between", "one_of"):
-                raise ValueError(
-                    f"{self.test} takes no other attribute"
-                    if not self.value
-                    else "state value or other, not both"
-                )
+            if self.value:
+                raise ValueError("state value or other, not both")
+            if self.test in _VALUES:
+                raise ValueError(f"{self.test} takes no other attribute")
             if self.unit is not None:
                 raise ValueError("unit goes with numbers, not with another attribute")
             if self.other == Other(attribute=self.attribute):
                 raise ValueError(f"compares {self.attribute!r} with itself")
-        elif not needed[0] <= len(self.value) <= needed[1]:
-            count = (
-                "no value"
-                if not needed[1]
-                else "one value"
-                if needed == (1, 1)
-                else ("two values" if self.test == "between" else "two values or more")
-            )
-            raise ValueError(f"{self.test} takes {count}, not {len(self.value)}")
+        elif not least <= len(self.value) <= most:
+            raise ValueError(f"{self.test} takes {words}, not {len(self.value)}")
         if len(set(self.value)) < len(self.value) or len({type(v) for v in self.value}) > 1:
             raise ValueError("values differ from one another, and are all numbers or all text")
         numbers = [v for v in self.value if isinstance(v, Decimal)]
