@@ -9,7 +9,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from html import unescape
 from pathlib import Path
@@ -59,9 +59,8 @@ class Browser:
 
 
 @contextmanager
-def served(folder: Path, change: Callable[[Site], None] = lambda site: None) -> Iterator[Browser]:
+def served(folder: Path) -> Iterator[Browser]:
     site = Site.of(folder)
-    change(site)
     with TestClient(create(site, PORT, KEY), base_url=ORIGIN) as client:
         assert client.get(f"/?key={KEY}").status_code == 200
         yield Browser(site, client)

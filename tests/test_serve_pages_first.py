@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -207,6 +208,31 @@ def test_hostile_names_and_values_stay_text(browser: Browser, tmp_path: Path) ->
     kept = browser.get(f"/download?file={name}")
     assert "\n" not in kept.headers["content-disposition"]
     assert "<" not in kept.headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"columns": {}}',
+        '{"source": 1, "text": "", "columns": {"role": "x"}, "source_columns": [2]}',
+        "[" * 10_000,
+    ],
+)
+def test_what_an_import_did_not_write_is_no_import(browser: Browser, tmp_path: Path, text: str) -> None:
+    context(tmp_path)
+    (tmp_path / "c" / "import.json").write_text(text)
+    assert "Imported before" not in browser.get("/import").text
+    assert browser.get("/import?context=c/context.yaml").status_code == 404
+
+
+def test_a_file_is_looked_at_in_no_time(browser: Browser, tmp_path: Path) -> None:
+    for number, text in enumerate(("\n" * 4_000_000, " " * 4_000_000, "schema" * 600_000, '"\n' * 2_000_000)):
+        (tmp_path / f"{number}.yaml").write_text(text)
+    begun = time.process_time()
+    assert browser.get("/").status_code == 200
+    assert time.process_time() - begun < 5
 
 
 def test_a_name_like_an_option_is_none(browser: Browser, tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ UNSPOKEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 Kind = Literal["context", "log", "rule", "audit", "page", "other"]
 NAMED: dict[str, Kind] = {"rule.json": "rule", "audit.json": "audit"}
 """Files that are what they are called."""
+FIELDS = [re.compile(rf'^[ \t]*"?{name}"?[ \t]*:', re.MULTILINE) for name in ("schema", "records")]
+"""What lines of a context begin with."""
 OURS = (
     "set-aside.csv",
     "verdicts.csv",
@@ -237,7 +239,7 @@ def _kind(path: str, size: int, _changed: int) -> Kind:
     if name.endswith((".yaml", ".yml", ".json")) and size <= TEXT_BYTES:
         with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(TEXT_BYTES)
-            if all(re.search(rf'^\s*"?{field}"?\s*:', text, re.MULTILINE) for field in ("schema", "records")):
+            if all(field.search(text) for field in FIELDS):
                 return "context"
     if name.endswith(".html"):
         return "page"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
+from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -17,18 +16,35 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gnrs_ppl.context.files import parse_json
-from gnrs_ppl.context.limits import ROWS_BYTES
+from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
 from gnrs_ppl.context.output import FULL, STAGING
 from gnrs_ppl.context.types import COLUMNS
-from gnrs_ppl.errors import InputError
 from gnrs_ppl.serve.files import Entry, Gone, argument
 from gnrs_ppl.serve.security import FORM_BYTES
 from gnrs_ppl.serve.web import entry_named, form_of, page, site, text, unchanged
 
 LARGEST = {"/import/upload": ROWS_BYTES + FORM_BYTES}
+RECORD_BYTES = 4 * TEXT_BYTES
+"""Bytes of what an import wrote of itself: it holds the context as text and as data."""
 NONE = "none"
 """What the form says of a column that the source has not."""
+
+
+class Guess(BaseModel):
+    """Which column of the source was taken for one of an event."""
+
+    source: str = Field(alias="from")
+    confidence: float
+    why: str
+
+
+class Record(BaseModel):
+    """What ``import.json`` says of an import, as far as a page shows it."""
+
+    source: str
+    text: str
+    columns: dict[str, Guess]
+    source_columns: list[str]
 
 
 async def imports(request: Request) -> Response:
@@ -91,7 +107,7 @@ async def correct(request: Request) -> Response:
     for column in COLUMNS:
         said = text(form, f"column-{column}")
         new = "" if said == NONE else said.removeprefix("is:")
-        if said and new != record["columns"].get(column, {}).get("from", ""):
+        if said and new != (record.columns[column].source if column in record.columns else ""):
             wanted += ["--column", f"{column}={new}"]
     async with served.writing:
         unchanged(request, form, context)
@@ -108,7 +124,7 @@ def _guesses(request: Request, context: Entry) -> Response:
     if record is None:
         raise HTTPException(404, "This context was not written by an import.")
     logs = served.files.of_kind("log")
-    same = [log for log in logs if log.name.rpartition("/")[2] == record["source"]]
+    same = [log for log in logs if log.name.rpartition("/")[2] == record.source]
     content = served.files.text(context)
     return page(
         request,
@@ -116,22 +132,19 @@ def _guesses(request: Request, context: Entry) -> Response:
         context=context,
         sha=served.files.sha(context),
         record=record,
-        columns=[(column, record["columns"].get(column)) for column in COLUMNS],
+        columns=[(column, record.columns.get(column)) for column in COLUMNS],
         logs=same or logs,
         content=content,
-        edited=content != record["text"],
+        edited=content != record.text,
         nothing=NONE,
     )
 
 
-def _record(request: Request, context: Entry) -> dict[str, Any] | None:
+def _record(request: Request, context: Entry) -> Record | None:
     """What an import wrote beside its context; None where it is not of an import, or of an older one."""
     files = site(request).files
-    with suppress(Gone, InputError, KeyError, TypeError):
-        with files.open(files.find(f"{context.folder}/import.json")) as file:
-            record = parse_json(file.read(ROWS_BYTES), "import.json")
-        if isinstance(record["columns"], dict) and isinstance(record["source_columns"], list):
-            return dict(record)
+    with suppress(Gone, ValidationError), files.open(files.find(f"{context.folder}/import.json")) as file:
+        return Record.model_validate_json(file.read(RECORD_BYTES))
     return None
 
 
@@ -143,15 +156,12 @@ def _options(form: FormData) -> list[str]:
 
 def _put(file: UploadFile, folder: Path, name: str) -> None:
     """Write an upload beside its place and rename it, so that nobody finds half of it."""
-    handle, waiting = tempfile.mkstemp(dir=folder, prefix=STAGING)
     try:
-        with os.fdopen(handle, "wb") as out:
-            shutil.copyfileobj(file.file, out, 1 << 20)
-        os.chmod(waiting, 0o644)
-        os.rename(waiting, folder / name)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=STAGING) as waiting:
+            with (Path(waiting) / name).open("wb") as out:
+                shutil.copyfileobj(file.file, out, 1 << 20)
+            (Path(waiting) / name).rename(folder / name)
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(waiting)
         if error.errno in FULL:
             raise HTTPException(507, "The disk is full.") from None
         raise HTTPException(400, f"The file cannot be written ({error.strerror}).") from None

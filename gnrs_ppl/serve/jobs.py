@@ -256,7 +256,7 @@ class Jobs:
             told = not _TRACE.search(job.output("err.txt"))  # Python's own exit code is 1 as well
             job.state = ANSWERS.get(job.code or 0, "crashed") if told else "crashed"
         if job.state == "late":
-            job.line = f"took longer than {self._seconds:,.0f} seconds"
+            job.line = f"took longer than {self._seconds:,g} seconds"
         elif job.state in ("refused", "crashed"):
             said = [line for line in job.output("err.txt").splitlines() if line.startswith("gnrs: ")]
             job.line = one_line(said[-1].removeprefix("gnrs: ")) if said else _ending(job.code or 0)
