@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Generator
+from contextlib import closing
+from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from gnrs_ppl.serve.files import Gone, Workspace
+from gnrs_ppl.serve.files import Entry, Gone, Workspace
 from gnrs_ppl.serve.web import entry_named, page, site
 
 PIECE = 1 << 18
@@ -27,8 +29,9 @@ async def download(request: Request) -> Response:
         entries = files.entries()
         return page(request, "download.html", entries=entries, total=sum(entry.size for entry in entries))
     entry = entry_named(request, name)
-    return StreamingResponse(
-        _pieces(files.open(entry)),
+    files.open(entry).close()  # that it is gone can be said now, and not once it is being sent
+    return _Download(
+        _pieces(files, entry),
         media_type="application/octet-stream",
         headers={"Content-Disposition": _attached(entry.name.rpartition("/")[2])},
     )
@@ -37,11 +40,24 @@ async def download(request: Request) -> Response:
 async def archive(request: Request) -> Response:
     """Every file of the folder."""
     files = site(request).files
-    return StreamingResponse(
+    return _Download(
         _zipped(files),
         media_type="application/zip",
         headers={"Content-Disposition": _attached(f"{files.folder.name or 'folder'}.zip")},
     )
+
+
+class _Download(StreamingResponse):
+    """Pieces of files, which are closed whatever becomes of the client."""
+
+    def __init__(self, pieces: Generator[bytes, None, None], **more: Any) -> None:
+        super().__init__(pieces, **more)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        with closing(self._pieces):
+            await super().__call__(scope, receive, send)
 
 
 def _attached(name: str) -> str:
@@ -49,8 +65,8 @@ def _attached(name: str) -> str:
     return f"attachment; filename*=UTF-8''{quote(name, safe='')}"
 
 
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    with file:
+def _pieces(files: Workspace, entry: Entry) -> Generator[bytes, None, None]:
+    with files.open(entry) as file:
         while piece := file.read(PIECE):
             yield piece
 
@@ -76,7 +92,7 @@ class _Sent(io.RawIOBase):
         return taken
 
 
-def _zipped(files: Workspace) -> Iterator[bytes]:
+def _zipped(files: Workspace) -> Generator[bytes, None, None]:
     sent = _Sent()
     with zipfile.ZipFile(sent, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in files.entries():
@@ -87,8 +103,8 @@ def _zipped(files: Workspace) -> Iterator[bytes]:
                 file = files.open(entry)
             except Gone:  # it went meanwhile
                 continue
-            with archive.open(about, "w", force_zip64=True) as member:
-                for piece in _pieces(file):
+            with file, archive.open(about, "w", force_zip64=True) as member:
+                while piece := file.read(PIECE):
                     member.write(piece)
                     yield sent.take()
             yield sent.take()
