@@ -1,6 +1,6 @@
 """What a rule means on a log, event by event: the plain-Python oracle of SEMANTICS line 25.
 
-It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N and P entries) and shares
+It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N, P and D entries) and shares
 nothing with the SQL compiler but the types. Clear rather than fast: every constraint looks at every row of
 its case. A match is True, False or None (unknown; line 1).
 """
@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from gnrs_ppl.audit.types import Due, InstanceVerdict, Reason, Verdict
 from gnrs_ppl.context.log import Event
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain, coarsest
-from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.context.types import AttributeType, RecordLayer
 from gnrs_ppl.rule.types import (
     LOOK_BACK,
     MUTUAL,
     NEIGHBOURS,
     TWO_SIDED,
     Act,
+    Condition,
     Constraint,
     Correlation,
     EvidencePolicy,
@@ -121,28 +123,80 @@ def equal(value: str | None, *stated: str | None) -> bool | None:
     return None if value is None else value in stated
 
 
-def matches(row: Event, act: Act) -> bool | None:
+def matches(row: Event, act: Act, log: Log, activation: Event | None = None) -> bool | None:
     """Whether the row is the act, by any of its patterns (line 1, A1)."""
-    return either(*(matches_pattern(row, pattern) for pattern in act.patterns))
+    return either(*(matches_pattern(row, pattern, log, activation) for pattern in act.patterns))
 
 
-def matches_pattern(row: Event, act: Act) -> bool | None:
+def matches_pattern(row: Event, act: Act, log: Log, activation: Event | None) -> bool | None:
     fields = [
         (row.activity, act.activity),
         (row.location, act.location),
         (row.object, act.object),
         (row.role, act.role),
     ]
-    return both(*(equal(value, stated) for value, stated in fields if stated is not None))
+    stated_fields = (equal(value, stated) for value, stated in fields if stated is not None)
+    return both(*stated_fields, *(meets(log, row, condition, activation) for condition in act.where))
 
 
-def key_of(row: Event | None, correlation: Correlation) -> str | None:
-    """The correlation key; nothing to compare under same_case; null for case start otherwise (M3)."""
+def meets(log: Log, row: Event, condition: Condition, activation: Event | None = None) -> bool | None:
+    """Whether a row meets a condition; unknown where a value it needs is not there, or cannot be read (D3)."""
+    mine = log.value(row, condition.attribute)
+    if condition.test == "recorded":
+        return None if mine is UNREADABLE else mine is not None
+    if condition.other is None:
+        kind = next(a.type for a in log.records.attributes if a.name == condition.attribute)
+        values = [read_cell(str(value), kind) for value in condition.value]
+    else:
+        source = row if condition.other.of == "row" else activation
+        assert source is not None
+        values = [log.value(source, condition.other.attribute)]
+    if mine in (None, UNREADABLE) or any(value in (None, UNREADABLE) for value in values):
+        return None
+    first: Any = values[0]
+    known: Any = mine
+    if condition.test == "one_of":
+        return known in values
+    if condition.test == "between":
+        upper: Any = values[1]
+        return bool(first <= known <= upper)
+    sign = (known > first) - (known < first)
+    return (
+        sign
+        in {
+            "equal": (0,),
+            "not_equal": (-1, 1),
+            "less": (-1,),
+            "at_most": (-1, 0),
+            "more": (1,),
+            "at_least": (0, 1),
+        }[condition.test]
+    )
+
+
+def key_of(row: Event | None, correlation: Correlation, log: Log) -> str | None:
+    """The correlation key of an activation; nothing to compare under same_case; null for case start otherwise
+    (M3). Of nobody no row can be by the same person (D7)."""
     if correlation == "same_case":
         return ""
     if row is None:
         return None
-    return row.resource if correlation == "same_resource" else row.object
+    if correlation == "same_resource" and row.resource in log.records.automatic:
+        return None
+    return row.object if correlation == "same_object" else row.resource
+
+
+def key_agrees(row: Event, key: str | None, correlation: Correlation, log: Log) -> bool | None:
+    """Whether a row has the activation's key, or under different_resource is another person's (M3, D7)."""
+    if key is None:
+        return None
+    if correlation == "same_case":
+        return True
+    if correlation == "same_object":
+        return equal(row.object, key)
+    if correlation == "same_resource":
+        return equal(row.resource, key)
+    return negated(equal(row.resource, key, *log.records.automatic))
 
 
 # ---- intervals (line 14, I3)
@@ -177,6 +231,31 @@ class Span(NamedTuple):
         return both(above, below)
 
 
+# ---- conditions on data (D1, D2)
+
+Cell = Decimal | str | bool | date | object | None
+UNREADABLE = object()
+"""What stands in a cell that holds no value of its attribute's type, and for a case that holds two."""
+
+
+def read_cell(text: str | None, kind: AttributeType) -> Cell:
+    """The value of a cell; None where it is empty (D1)."""
+    if text is None or kind == "text":
+        return text
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.lower(), UNREADABLE)
+    if kind == "date":
+        day, rest = text[:10], text[10:]
+        try:
+            return date.fromisoformat(day) if rest[:1] in ("", "T", " ") else UNREADABLE
+        except ValueError:
+            return UNREADABLE
+    whole, _, decimals = (text[1:] if text[:1] in "+-" else text).partition(".")
+    digits = f"{whole}{decimals}"
+    fits = whole and len(whole) <= 19 and len(decimals[:9] + decimals[9:].rstrip("0")) <= 9
+    return Decimal(text) if fits and digits.isascii() and digits.isdigit() else UNREADABLE
+
+
 # ---- the log and its channels (lines 2 to 4)
 
 
@@ -193,9 +272,25 @@ class Log:
         self.cases: dict[str, list[Event]] = {}
         for row in self.events:
             self.cases.setdefault(row.case_id, []).append(row)
+        self._cells = {row.event_id: self._read(row) for row in self.events}
         self.dated = [row for row in self.events if at_of(row) is not None]
         self.end = self._end_of_observation()
         self.coverage = {channel.name: self._coverage(channel.name) for channel in records.channels}
+
+    def _read(self, row: Event) -> dict[str, Cell]:
+        """Its own cell of each attribute of events, the one value of its case of each of cases (D2)."""
+        found: dict[str, Cell] = {}
+        for position, attribute in enumerate(self.records.attributes):
+            rows = self.cases[row.case_id] if attribute.of == "case" else [row]
+            cells = {
+                read_cell(other.attributes[position] if other.attributes else None, attribute.type)
+                for other in rows
+            } - {None}
+            found[attribute.name] = None if not cells else cells.pop() if len(cells) == 1 else UNREADABLE
+        return found
+
+    def value(self, row: Event, name: str) -> Cell:
+        return self._cells[row.event_id][name]
 
     def _utc(self, moment: datetime | date, *, end: bool) -> datetime:
         """A declared instant as UTC, or the first or last microsecond of a declared local day (G6, E7)."""
@@ -348,13 +443,15 @@ class Sought(NamedTuple):
     case: Sequence[Event]
     key: str | None
     by: Correlation
+    log: Log
     own: Collection[str] = ()
+    activation: Event | None = None
 
     def match(self, row: Event) -> bool | None:
         if row.event_id in self.own:
             return False
-        keys = equal(key_of(row, self.by), self.key) if self.key is not None else None  # M3
-        return both(matches(row, self.act), keys)
+        keys = key_agrees(row, self.key, self.by, self.log)
+        return both(matches(row, self.act, self.log, self.activation), keys)
 
 
 def look(log: Log, policy: EvidencePolicy, sought: Sought, span: Span) -> Sight:
@@ -452,11 +549,14 @@ def openings(structure: Structure, log: Log) -> Iterator[Opening]:
     for case_id, case in log.cases.items():
         if trigger.act is None or trigger.channel is None:  # case start (M7)
             first = in_order(case)
-            yield Opening(case_id, case, case_id, office, None, at_of(first[0]) if first else None)
+            in_scope = both(*(meets(log, case[0], condition) for condition in structure.scope.where))  # D6
+            if in_scope is not False:
+                t0 = at_of(first[0]) if first and in_scope else None
+                yield Opening(case_id, case, case_id, office, None, t0)
             continue
         opened: set[str | None] = set()
         for row in in_order(case) + [row for row in case if at_of(row) is None]:
-            match = triggers(row, trigger.act, trigger.channel, structure)
+            match = triggers(row, trigger.act, trigger.channel, structure, log)
             if match is False:
                 continue
             t0 = at_of(row) if match else None  # an unknown match, or no instant: line 6
@@ -468,7 +568,7 @@ def openings(structure: Structure, log: Log) -> Iterator[Opening]:
             yield Opening(case_id, case, row.event_id, office or row.resource, row, t0, trigger)
 
 
-def triggers(row: Event, act: Act, channel: str, structure: Structure) -> bool | None:
+def triggers(row: Event, act: Act, channel: str, structure: Structure, log: Log) -> bool | None:
     """Whether the row opens an instance: channel, act and scope (M5); scope.roles only where the bearer is
     the trigger's (line 8)."""
     scope = structure.scope
@@ -476,7 +576,8 @@ def triggers(row: Event, act: Act, channel: str, structure: Structure) -> bool |
     if structure.norm.bearer == "trigger":
         filters.append((row.role, scope.roles))
     in_scope = both(*(equal(value, *stated) for value, stated in filters if stated))
-    return both(equal(row.channel, channel), matches(row, act), in_scope)
+    of_case = (meets(log, row, condition) for condition in scope.where)
+    return both(equal(row.channel, channel), matches(row, act, log), in_scope, *of_case)
 
 
 # ---- verdicts (lines 9 to 20, V1 to V8)
@@ -510,16 +611,19 @@ def judge(
     by = norm.correlation(constraint)
     if constraint.template in NEIGHBOURS:
         return beside(log, norm, policy, constraint, window, opening)
-    key = key_of(opening.row, by)
+    key = key_of(opening.row, by, log)
     own, activation = ([opening.row] if opening.row else []), opening.t0
     if constraint.after is not None:  # the second activation (line 10)
-        sought = Sought(constraint.after.act, opening.case, key, by, {row.event_id for row in own})
+        sought = Sought(constraint.after.act, opening.case, key, by, log, {row.event_id for row in own})
         episode = Span(opening.t0, True, plus(opening.t0, window) if window else None, True)
         found = second_activation(sought, constraint.after.channel, episode)
         if isinstance(found, Finding):
             return found
         own, activation = [*own, found], at_of(found) or activation
-    sought = Sought(norm.target(constraint), opening.case, key, by, {row.event_id for row in own})
+    started = own[-1] if own else None
+    sought = Sought(
+        norm.target(constraint), opening.case, key, by, log, {row.event_id for row in own}, started
+    )
     span = span_of(log, constraint, opening, activation, window, log.recorders(sought.act, policy.channels))
     over = constraint.template in LOOK_BACK or log.over(span)
     sight = look(log, policy, sought, span)
@@ -534,7 +638,9 @@ def judge(
             verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last)
         )
     instant = moment(constraint, span, activation, own, last)
-    pardon = excused(log, exceptions or policy, constraint, opening, key, by, instant, seen, span.upper)
+    pardon = excused(
+        log, exceptions or policy, constraint, opening, key, by, instant, seen, span.upper, started
+    )
     if pardon is not None:
         return pardon
     late = late_row(sought, sight, span.upper) if reason in ("absent", "too_few") else None
@@ -564,6 +670,7 @@ def excused(
     instant: At,
     seen: list[Event],
     due: At | None,
+    started: Event | None = None,
 ) -> Finding | None:
     """What the exception makes of a violation, or None where it stays one; no row is excluded, no office
     asked (line 18, V4, M4)."""
@@ -571,7 +678,10 @@ def excused(
         return None
     start = case_start(log, opening.case, log.recorders(constraint.unless, policy.channels), instant)
     excuse = look(
-        log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None)
+        log,
+        policy,
+        Sought(constraint.unless, opening.case, key, by, log, (), started),
+        Span(start, True, instant, None),
     )
     if proven(excuse, 1):
         return Finding(
@@ -763,8 +873,8 @@ class Others:
         ):
             return False
         durable = [c.name for c in self.log.records.channels if c.durable and c.name in self.policy.channels]
-        key = equal(key_of(row, self.sought.by), self.sought.key) if self.sought.key is not None else None
-        parts = [negated(matches(row, self.sought.act)), key, equal(row.channel, *durable)]
+        key = key_agrees(row, self.sought.key, self.sought.by, self.log)
+        parts = [negated(matches(row, self.sought.act, self.log)), key, equal(row.channel, *durable)]
         if self.template == "end":
             parts.append(
                 negated(equal(row.activity, *self.log.records.case_end))
@@ -821,19 +931,19 @@ def beside(
 ) -> Finding:
     """One instance of a neighbour template (N2 to N6)."""
     template, case, by = constraint.template, opening.case, norm.correlation(constraint)
-    key, row, activation = key_of(opening.row, by), opening.row, opening.t0
+    key, row, activation = key_of(opening.row, by, log), opening.row, opening.t0
     assert activation is not None
     own = [opening.row] if opening.row else []
     if constraint.after is not None:
         episode = Span(activation, True, plus(activation, window) if window else None, True)
         ids = {r.event_id for r in own}
         found = second_activation(
-            Sought(constraint.after.act, case, key, by, ids), constraint.after.channel, episode
+            Sought(constraint.after.act, case, key, by, log, ids), constraint.after.channel, episode
         )
         if isinstance(found, Finding):
             return found
         row, activation, own = found, at_of(found) or activation, [*own, found]
-    sought = Sought(norm.target(constraint), case, key, by, {r.event_id for r in own})
+    sought = Sought(norm.target(constraint), case, key, by, log, {r.event_id for r in own})
     rel = log.recorders(sought.act, policy.channels)
     repeated, here = (
         (None, None) if constraint.after is None else (constraint.after.act, constraint.after.channel)

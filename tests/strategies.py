@@ -16,7 +16,7 @@ from gnrs_ppl.rule.types import (
     Act,
     After,
     Constraint,
-    Correlation,
+    DraftedCorrelation,
     EvidencePolicy,
     Force,
     Norm,
@@ -118,7 +118,7 @@ DURATIONS = tuple(
     )
 )
 
-CORRELATIONS: tuple[Any, ...] = get_args(Correlation)
+CORRELATIONS: tuple[Any, ...] = get_args(DraftedCorrelation)
 FORCES: tuple[Any, ...] = get_args(Force)
 STAGES: tuple[Any, ...] = get_args(Stage)
 

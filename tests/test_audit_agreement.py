@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from agreement import HITS, run_template
+from agreement import HITS, differences, run_template
+from pairs import random_pair
+from tiers import tier
 
-from gnrs_ppl.rule.types import IMPLEMENTED
+from gnrs_ppl.rule.types import IMPLEMENTED, NEGATIVE
 
 
 @pytest.mark.parametrize("template", IMPLEMENTED)
@@ -18,3 +20,27 @@ def test_sql_equals_the_oracle(template: str, record_property: Callable[[str, ob
     short = {operator: tally.missing(template, operator) for operator in ("any", "all", "at_least")}
     assert not any(short.values()), f"fewer than {HITS} hits: {short}"
     assert tally.refused <= 0.25 * (tally.pairs + tally.refused)
+
+
+@pytest.mark.parametrize("template", [t for t in IMPLEMENTED if t != "end"])
+def test_sql_equals_the_oracle_where_nothing_ends_a_case(template: str) -> None:
+    """I6: without end activities, silence, deadline and window."""
+    verdicts = set[str]()
+    for seed in range(tier(1, 6)):
+        structure, records, events = random_pair(seed, template, "any", 48)
+        endless = [c.model_copy(update={"deadline": None}) for c in structure.norm.constraints]
+        structure = structure.model_copy(
+            update={
+                "trigger": structure.trigger.model_copy(update={"window": None}),
+                "norm": structure.norm.model_copy(update={"constraints": tuple(endless)}),
+            }
+        )
+        records = records.model_copy(update={"case_end": (), "quiet_after": None})
+        want, found = differences(structure, records, events, procedure=False)
+        assert not found, f"seed {seed}\n" + "\n".join(found[:4])
+        verdicts |= {v.verdict for v in want}
+    assert verdicts - {"indeterminate", "not_activated"}
+    if template in ("existence", "response", "responded_existence", "coexistence"):
+        assert "violated" not in verdicts
+    if template in NEGATIVE and template != "not_precedence":
+        assert "satisfied" not in verdicts

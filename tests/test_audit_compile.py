@@ -631,12 +631,6 @@ CASE_START = {"trigger": {}, "bearer": {"role": "clerk"}}
             "counting across channels is not implemented: use operator any",
         ),
         (
-            rule(),
-            records(),
-            "not checkable: norm.constraints[0] (response) has no interval end: no deadline, no window, 0 end activities and no quiet_after; "
-            "state a deadline",
-        ),
-        (
             rule({"target": "Ask", "deadline": "PT15M"}),
             records(),
             "not checkable: norm.constraints[0]: target and trigger are both 'Ask', 1 activity instead of 2; name another activity",

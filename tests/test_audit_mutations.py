@@ -204,22 +204,20 @@ def others() -> list[Pair]:
 
 def _accepted(key: Key) -> Pair | None:
     """A pair with its answers, if the compiler accepts it."""
-    structure, records, events = random_pair(*key, 40)
+    return answered(*random_pair(*key, 40))
+
+
+def answered(structure: Structure, records: RecordLayer, events: list[Event]) -> Pair | None:
+    """A rule and a log with the oracle's answers, if the compiler accepts them."""
     log = EventLog.from_events(events, records)
     filled = resolved(records, log)
     try:
-        check(structure, filled, log)
+        query = compile_rule(check(structure, filled, log))
     except GnrsError:
         return None
-    return _answered(structure, filled, log, events)
-
-
-def _answered(structure: Structure, records: RecordLayer, log: EventLog, events: list[Event]) -> Pair:
-    norm = oracle.evaluate(structure, records, events)
-    query = compile_rule(check(structure, records, log))
-    return Pair(
-        structure, records, log, norm, oracle.evaluate_procedure(structure, records, events, norm), query
-    )
+    norm = oracle.evaluate(structure, filled, events)
+    procedure = oracle.evaluate_procedure(structure, filled, events, norm)
+    return Pair(structure, filled, log, norm, procedure, query)
 
 
 @cache
@@ -266,17 +264,17 @@ def outcome(mutation: Mutation) -> Outcome:
     """What the pairs make of a mutant: the first with a wrong verdict decides, an exception only where there
     is none."""
     with compiler(mutation) as run:
-        found = {_caught(run, mutation, [few()[mutation.by], *few()])}
+        found = {caught(run, mutation, [few()[mutation.by], *few()])}
         if "wrong verdict" in found:
             return "caught by few"
         if not tiers.fast:
-            found.add(_caught(run, mutation, others()))
+            found.add(caught(run, mutation, others()))
     if "wrong verdict" in found:
         return "caught by others"
     return "raised" if "raised" in found else "missed"
 
 
-def _caught(
+def caught(
     run: ModuleType, mutation: Mutation, pairs: list[Pair]
 ) -> Literal["wrong verdict", "raised", "missed"]:
     """What some pairs make of a mutant."""

@@ -85,7 +85,6 @@ def test_most_flags_are_refusals_of_the_audit_too(example: AndOrGraph) -> None:
         "acts_recorded_by_evidence",
         "deadline_fits_window",
         "target_differs_from_trigger",
-        "interval_ends",
         "trigger_recorded",
     }
     hits = 0

@@ -627,3 +627,19 @@ def test_chains_that_miss_the_feasible_structures_say_so(
     line = capsys.readouterr().err
     assert "no chain reached a structure that passes every hard condition; there is one (S" in line
     assert line.endswith("try more --steps or --chains, or --kernel exact\n")
+
+
+def test_the_slots_alone_are_a_rule_and_it_may_say_nothing_of_a_breach(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Auditing asks for no goal and no procedure."""
+    small.write(tmp_path, small.CONTEXT)
+    whole = small.RULE["rule"] | {"procedure": {}}
+    counts = []
+    for name, data in (("whole", {"rule": whole}), ("bare", {k: v for k, v in whole.items() if v})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+        run(["audit", str(tmp_path / "context.json"), "--rule", str(tmp_path / f"{name}.json"), "--json"])
+        counts.append(json.loads(capsys.readouterr().out))
+    assert counts[0]["counts"] == counts[1]["counts"]
+    assert sum(counts[0]["counts"].values()) > 0
+    assert "breach" not in counts[0]["rule"]["text"]

@@ -54,7 +54,7 @@ from gnrs_ppl.rule.types import (
     Act,
     After,
     Constraint,
-    Correlation,
+    DraftedCorrelation,
     EvidencePolicy,
     Force,
     Norm,
@@ -347,7 +347,7 @@ def test_answers_have_the_words_of_the_slots() -> None:
 def test_typed_prompts_explain_every_field_and_word(name: str) -> None:
     guide = set(re.findall(r"\w+", EXAMPLE.sub("", load(name).text)))
     fields = {field for _, typed in PAIRS for field in typed.model_fields} - NOT_ASKED
-    words = {word for kind in (Force, Correlation, Operator, Stage) for word in get_args(kind)} | {
+    words = {word for kind in (Force, DraftedCorrelation, Operator, Stage) for word in get_args(kind)} | {
         "each",
         "first",
         "trigger",

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 
 import gnrs_ppl as gnrs
+from gnrs_ppl.context.log import read_log
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.importing.run import import_source
 from gnrs_ppl.rule.files import read_rule
+from gnrs_ppl.rule.types import Structure
 
 ROOT = Path(__file__).resolve().parent.parent
 FINES = ROOT.parent / "shared" / "eventlogs" / "real" / "traffic_fines.csv.gz"
@@ -50,3 +55,102 @@ def test_a_duty_of_somebody_the_log_never_names_is_refused(context: gnrs.Context
     drafted = gnrs.draft(context, chains=16, steps=100)
     assert ("norm", "N4", "0 of 34,724 rows carry role 'offender'") in drafted.built.dropped
     assert drafted.certificate.epsilon_search == 0
+
+
+ATTRIBUTES = """
+constants: {channel: fines}
+channels: [{name: fines, closed_world: true}]
+attributes:
+  - {name: amount, type: number, unit: EUR}
+  - {name: paid, type: number, unit: EUR, column: paymentamount}
+  - {name: vehicle class, type: text, of: case, column: vehicleclass}
+"""
+HIGH = """
+trigger: {act: {activity: Create Fine, where: [{attribute: amount, test: more, value: 35, unit: EUR}]}, channel: fines}
+norm: {constraints: [{template: response, target: Send Fine, deadline: P90D}]}
+"""
+OVERPAID = """
+trigger: {act: Create Fine, channel: fines}
+scope: {where: [{attribute: vehicle class, test: one_of, value: [A, C]}]}
+norm:
+  constraints:
+    - template: not_response
+      correlate: same_case
+      deadline: P1Y
+      target:
+        activity: Payment
+        where: [{attribute: paid, test: more, other: {attribute: amount, of: activation}}]
+"""
+REST = """
+evidence: {channels: [fines]}
+procedure: {steps: [{stage: review, name: review, role: auditor}]}
+"""
+ROWS = """
+WITH e AS (SELECT case_id AS c, activity AS a, timestamp::DATE AS d, amount::DECIMAL(18, 2) AS amount,
+                  paymentamount::DECIMAL(18, 2) AS paid, vehicleclass AS k FROM read_csv(?, all_varchar = true)),
+     o AS (SELECT max(d) AS m FROM e)
+"""
+HIGH_BY_HAND = """
+SELECT CASE WHEN n > 0 THEN 'satisfied' WHEN due > m THEN 'pending' ELSE 'violated' END AS v, count(*)
+FROM (SELECT x.c, x.d + 90 AS due, count(y.d) AS n
+      FROM e AS x LEFT JOIN e AS y ON y.c = x.c AND y.a = 'Send Fine' AND y.d BETWEEN x.d AND x.d + 90
+      WHERE x.a = 'Create Fine' AND x.amount > 35 GROUP BY ALL), o
+GROUP BY v
+"""
+OVERPAID_BY_HAND = """
+SELECT CASE WHEN later > 0 THEN 'violated' WHEN due > m THEN 'pending' WHEN tied > 0 THEN 'indeterminate'
+            ELSE 'satisfied' END AS v, count(*)
+FROM (SELECT x.c, x.d + INTERVAL 1 YEAR AS due,
+             count(*) FILTER (y.d > x.d AND y.d <= x.d + INTERVAL 1 YEAR AND y.paid > x.amount) AS later,
+             count(*) FILTER (y.d = x.d AND y.paid > x.amount) AS tied
+      FROM e AS x JOIN (SELECT c FROM e GROUP BY c HAVING count(DISTINCT k) = 1 AND min(k) IN ('A', 'C')) USING (c)
+      LEFT JOIN e AS y ON y.c = x.c AND y.a = 'Payment'
+      WHERE x.a = 'Create Fine' GROUP BY x.c, x.d), o
+GROUP BY v
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rule", "query", "violated"), [(HIGH, HIGH_BY_HAND, 5734), (OVERPAID, OVERPAID_BY_HAND, 3675)]
+)
+def test_rules_about_amounts_count_as_plain_queries_do(rule: str, query: str, violated: int) -> None:
+    log = read_log(FINES, RecordLayer.model_validate(yaml.safe_load(ATTRIBUTES)))
+    found = gnrs.audit(Structure.model_validate(yaml.safe_load(rule + REST)), log)
+    by_hand = dict(duckdb.connect().execute(ROWS + query, [str(FINES)]).fetchall())
+    assert {verdict: n for verdict, n in found.counts.items() if n} == by_hand
+    assert by_hand["violated"] == violated
+
+
+@pytest.mark.slow
+def test_four_eyes_count_as_a_plain_query_does(tmp_path: Path) -> None:
+    source = FINES.parent / "receipt.xes.gz"
+    if not source.exists():
+        pytest.skip("the receipt log is not at hand")
+    events = import_source(source, tmp_path / "receipt").folder / "events.parquet"
+    columns = {"case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp"}
+    records = RecordLayer.model_validate(
+        {
+            "columns": columns | {"resource": "org:resource"},
+            "constants": {"channel": "receipt"},
+            "channels": [{"name": "receipt", "closed_world": True}],
+        }
+    )
+    duty = {"template": "response", "target": "T02 Check confirmation of receipt", "deadline": "P30D"}
+    rule = {
+        "trigger": {"act": "Confirmation of receipt", "channel": "receipt"},
+        "norm": {"constraints": [duty | {"correlate": "different_resource"}]},
+    } | yaml.safe_load(REST.replace("fines", "receipt"))
+    found = gnrs.audit(Structure.model_validate(rule), read_log(events, records))
+    query = """
+        WITH e AS (SELECT "case:concept:name" AS c, "concept:name" AS a, "org:resource" AS r,
+                          CAST("time:timestamp" AS TIMESTAMPTZ) AS t FROM read_parquet(?)),
+             s AS (SELECT x.t + INTERVAL 720 HOUR AS due, (SELECT max(t) FROM e) AS m,
+                          count(*) FILTER (y.t BETWEEN x.t AND x.t + INTERVAL 720 HOUR AND y.r <> x.r) AS n
+                   FROM e AS x LEFT JOIN e AS y ON y.c = x.c AND y.a = 'T02 Check confirmation of receipt'
+                   WHERE x.a = 'Confirmation of receipt' GROUP BY x.c, x.t)
+        SELECT CASE WHEN n > 0 THEN 'satisfied' WHEN due > m THEN 'pending' ELSE 'violated' END AS v, count(*)
+        FROM s GROUP BY v"""
+    by_hand = dict(duckdb.connect().execute(query, [str(events)]).fetchall())
+    assert {verdict: n for verdict, n in found.counts.items() if n} == by_hand
+    assert by_hand == {"satisfied": 223, "violated": 1154, "pending": 57}

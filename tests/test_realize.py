@@ -106,6 +106,15 @@ def test_text_reads_back(structure: Structure, dates_only: bool) -> None:
     assert parse(render(structure, LEXICON, dates_only), LEXICON) == canonical(structure)
 
 
+@QUICK
+@given(structures(), st.booleans())
+def test_a_rule_that_says_nothing_of_a_breach_reads_back(structure: Structure, dates_only: bool) -> None:
+    bare = structure.model_copy(update={"procedure": Procedure()})
+    text = render(bare, LEXICON, dates_only)
+    assert parse(text, LEXICON) == canonical(bare)
+    assert "breach" not in text
+
+
 TEMPLATES = ("init", "end", "chain_response", "chain_precedence", "coexistence", "succession", *DRAFTED)
 
 

@@ -112,7 +112,7 @@ def test_the_log_of_a_space_holds_its_traces() -> None:
     rows = space.log(imagined).connection.execute("SELECT * FROM events ORDER BY event_id").fetchall()
     wanted = [row for case in cases(space) for row in imagined.rows(case, space.trace(case))]
     wanted += imagined.rows("every act once", space.everything())
-    assert sorted(map(tuple, wanted)) == sorted(rows)
+    assert sorted(row[:-1] for row in wanted) == sorted(rows)  # no record layer here declares attributes
     assert space.traces == len(cases(space)) <= sum(at_most(words, n) for n in (1, 2))
 
 

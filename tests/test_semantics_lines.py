@@ -580,6 +580,29 @@ def test_line_09_a_case_without_closure_stays_pending(evaluate: Evaluate) -> Non
     ]
 
 
+def test_i6_where_nothing_ends_a_case_a_constraint_is_open_until_it_is_decided(evaluate: Evaluate) -> None:
+    structure = rule(
+        duty("existence", "Pay"),
+        duty("absence", "Appeal"),
+        duty("exactly", "Review"),
+        duty("precedence", "Open"),
+    )
+    open_case = [v[3:6] + v[7:9] for v in evaluate(structure, log(), [FINE])]
+    assert open_case[:3] == [
+        ("pending", "open", (), None, None),
+        ("pending", "unseen", (), None, None),
+        ("pending", "open", (), None, None),
+    ]
+    assert open_case[3][0] != "pending"  # a look-back ends at its activation
+    rows = [("p1", "Pay", 2), ("a1", "Appeal", 2), ("r1", "Review", 3), ("r2", "Review", 4)]
+    events = [FINE, *(row(name, act, f"2024-03-0{day} 10:00") for name, act, day in rows)]
+    assert [v[3:5] for v in evaluate(structure, log(), events)][:3] == [
+        ("satisfied", "proven"),
+        ("violated", "seen_forbidden"),
+        ("violated", "too_many"),
+    ]
+
+
 def test_line_09_closure_never_shortens_a_stated_deadline(evaluate: Evaluate) -> None:
     events = [FINE, row("x1", "Close", "2024-03-02 10:00"), row("p1", "Pay", "2024-03-05 10:00")]
     expected = ("satisfied", "proven", ("p1",), due("2024-03-11 10:00"), 6 * DAY)

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
 from typing import Literal
 
-from gnrs_ppl.context.log import EventLog, resolved
+from gnrs_ppl.context.limits import COMPARISONS
+from gnrs_ppl.context.log import EventLog, attribute_column, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
-from gnrs_ppl.context.types import Channel, RecordLayer
+from gnrs_ppl.context.types import Attribute, AttributeType, Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import (
     IMPLEMENTED,
@@ -19,9 +23,12 @@ from gnrs_ppl.rule.types import (
     MUTUAL,
     NEGATIVE,
     NEIGHBOURS,
+    ORDERING,
     TWO_SIDED,
     Act,
+    Condition,
     Constraint,
+    Correlation,
     Structure,
 )
 
@@ -98,6 +105,10 @@ class ConstraintPlan:
     opener : RolePlan or None
         The act whose rows open the instances where they are not the trigger's: the second half of a mutual
         template (P1).
+    differ : bool
+        Whether the key must be another than the activation's (D7).
+    compared : tuple of str
+        Attributes of the activation that rows are compared with (D5).
     """
 
     index: int
@@ -114,6 +125,13 @@ class ConstraintPlan:
     tie: Tie = "in"
     beside: tuple[str, ...] = ()
     opener: RolePlan | None = None
+    differ: bool = False
+    compared: tuple[str, ...] = ()
+
+    @property
+    def threaded(self) -> bool:
+        """Whether its rows are compared with the activation beyond an equal key (D5)."""
+        return self.differ or bool(self.compared)
 
     @property
     def both_ways(self) -> bool:
@@ -149,6 +167,8 @@ class CheckPlan:
         Grains of the dated rows, finest first.
     offsets : tuple of int
         Their offsets, in minutes.
+    attributes : tuple of Attribute
+        Those that the log was read with, in the order of its columns.
     assumptions : tuple of str
         What the reader must know before the verdicts, in plain English.
     findings : tuple of str
@@ -161,6 +181,7 @@ class CheckPlan:
     steps: tuple[ConstraintPlan, ...]
     grains: tuple[Grain, ...]
     offsets: tuple[int, ...]
+    attributes: tuple[Attribute, ...]
     assumptions: tuple[str, ...]
     findings: tuple[str, ...]
 
@@ -192,6 +213,25 @@ def check(structure: Structure, records: RecordLayer, log: EventLog) -> CheckPla
     return _Checker(structure, records, log).plan()
 
 
+def _never_over(place: str, constraint: Constraint) -> str:
+    """What comes of a constraint whose interval nothing ends (I6)."""
+    named = f"{place} ({constraint.template} {constraint.target.activity!r})"
+    if constraint.template in NEGATIVE:
+        return (
+            f"'satisfied' cannot occur for {named}: the records show no end of a case, so it is pending until "
+            "it is broken; state a deadline to have it kept"
+        )
+    if constraint.template == "exactly":
+        return (
+            f"{named} is pending until the act has happened too often: the records show no end of a case; "
+            "state a deadline to find what is missing"
+        )
+    return (
+        f"'violated' cannot occur for {named}: the records show no end of a case, so it is pending until "
+        "the act; state a deadline to find breaches"
+    )
+
+
 def _tie(constraint: Constraint) -> Tie:
     """What a row is that ties with the activation, at the bound of the interval that is strict (I3, T1)."""
     template = constraint.template
@@ -201,6 +241,24 @@ def _tie(constraint: Constraint) -> Tie:
     if template in NEGATIVE:
         counts |= {"fulfil": "out", "violate": "in"}
     return counts[constraint.ties]
+
+
+def _of_type(value: Decimal | str, kind: AttributeType) -> bool:
+    """Whether a value of a rule is one that an attribute of a type may have."""
+    if isinstance(value, Decimal) or kind == "number":
+        return isinstance(value, Decimal) and kind == "number"
+    if kind == "boolean":
+        return value in ("true", "false")
+    if kind == "date":
+        with suppress(ValueError):
+            return date.fromisoformat(value).isoformat() == value
+        return False
+    return True
+
+
+def shown_value(value: object) -> str:
+    """A value in a message."""
+    return f"{value.normalize() + 0:f}" if isinstance(value, Decimal) else repr(str(value))
 
 
 class _Checker:
@@ -217,8 +275,10 @@ class _Checker:
             self._well_formed(index, constraint)
         if trigger.act is not None and trigger.channel is not None:
             self._named_channel("trigger", trigger.act, trigger.channel)
-            self._fields("trigger act", trigger.act, (trigger.channel,))
+            self._fields("trigger act", trigger.act, (trigger.channel,), opens=True)
             self._scope_recorded(trigger.act, trigger.channel)
+        for condition in self.structure.scope.where:
+            self._case_condition(condition)
         constraints = tuple(plan for i, c in enumerate(norm.constraints) for plan in self._constraint(i, c))
         clocks = self.log.connection.execute(
             'SELECT DISTINCT "grain", coalesce("offset", 0) FROM "events" WHERE "timestamp" IS NOT NULL'
@@ -244,6 +304,7 @@ class _Checker:
             steps,
             grains,
             offsets,
+            self.log.records.attributes,
             tuple(self.assumptions),
             tuple(self.findings),
         )
@@ -291,6 +352,7 @@ class _Checker:
                 "key: it is case start",
                 "correlate by same_case",
             )  # line 13
+        self._compared(place, constraint)
         activations = [
             ("trigger", trigger.act),
             ("after", constraint.after.act if constraint.after else None),
@@ -307,10 +369,44 @@ class _Checker:
                     "name another activity",
                 )  # line 10
 
+    def _compared(self, place: str, constraint: Constraint) -> None:
+        """Refuse comparisons with an activation that has no record, and those that are not implemented (D5,
+        D7).
+        """
+        template, differ = constraint.template, constraint.correlate == "different_resource"
+        what = "different_resource" if differ else "a condition that compares with the activation"
+        if constraint.compared and self.structure.trigger.act is None and constraint.after is None:
+            raise InputError(
+                f"{what} asks for an act as the activation, and case start is none",
+                "name an act as the trigger, or compare with a value",
+                field=f"{place}.target",
+            )
+        if constraint.compared and template in MUTUAL:
+            raise InputError(
+                f"{what} goes one way, and {template} both",
+                "state each direction as a rule of its own",
+                field=f"{place}.template",
+            )
+        if (constraint.compared or differ) and template in NEIGHBOURS:
+            raise InputError(
+                f"{what} is not implemented for {template}",
+                "use another template",
+                field=f"{place}.template",
+            )
+        if differ and constraint.after is not None:
+            raise InputError(
+                "different_resource with after is not implemented",
+                "name the second act as the trigger",
+                field=f"{place}.after",
+            )
+
     def _scoped(self) -> bool:
         scope = self.structure.scope
         return bool(
-            scope.locations or scope.objects or (scope.roles and self.structure.norm.bearer == "trigger")
+            scope.locations
+            or scope.objects
+            or scope.where
+            or (scope.roles and self.structure.norm.bearer == "trigger")
         )
 
     # The records
@@ -323,7 +419,7 @@ class _Checker:
         if constraint.after is not None:
             self._named_channel(f"{place}.after", constraint.after.act, constraint.after.channel)
             after = self._planned(constraint.after.act, (constraint.after.channel,), 1)
-            self._fields(f"{place}.after", after.act, after.rel)
+            self._fields(f"{place}.after", after.act, after.rel, opens=True)
         if constraint.unless is not None:
             unless = self._role(f"{place}.unless", constraint.unless)
         if target.k > 1 and constraint.template in NEIGHBOURS:
@@ -340,11 +436,14 @@ class _Checker:
             )  # line 5, E2
         correlation = norm.correlation(constraint)
         key: Key | None = (
-            None if correlation == "same_case" else "resource" if correlation == "same_resource" else "object"
+            None if correlation == "same_case" else "object" if correlation == "same_object" else "resource"
         )
         since, until = self._interval(place, constraint)
         if key is not None and trigger.act is not None and trigger.channel is not None:
-            self._correlates(place, key, (trigger.act, (trigger.channel,)), (target.act, target.rel))
+            self._correlates(
+                place, correlation, key, (trigger.act, (trigger.channel,)), (target.act, target.rel)
+            )
+        self._activation_recorded(place, constraint)
         if constraint.deadline is not None:
             activation = (
                 (constraint.after.act, constraint.after.channel)
@@ -397,7 +496,11 @@ class _Checker:
             bearer,
             _tie(constraint),
             beside,
+            differ=correlation == "different_resource",
+            compared=constraint.compared,
         )
+        if plan.threaded:
+            self._few_comparisons(place, plan)
         return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
 
     def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
@@ -461,20 +564,15 @@ class _Checker:
             return since, "deadline"
         if self.structure.trigger.window is not None and constraint.template != "end":
             return since, "window"
-        if (
-            constraint.template == "chain_response"
-            and not self.records.case_end
-            and self.records.quiet_after is None
-        ):
-            return since, "open"  # N2
         if not self.records.case_end and self.records.quiet_after is None:
-            raise Refused(
-                f"{place} ({constraint.template}) has no interval end: no deadline, no window, 0 end "
-                "activities and no quiet_after",
-                "declare records.case_end or records.quiet_after"
-                if constraint.template == "end"
-                else "state a deadline",
-            )  # line 9
+            if constraint.template == "end":
+                raise Refused(
+                    f"{place} (end) has no interval end: 0 end activities and no quiet_after",
+                    "declare records.case_end or records.quiet_after",
+                )  # line 9
+            if constraint.template != "chain_response":  # N2: the next event ends it
+                self._assume(_never_over(place, constraint))
+            return since, "open"  # I6
         if self.records.quiet_after is not None:
             self._assume(
                 f"a case is taken as closed when nothing happened in it for {self.records.quiet_after}"
@@ -563,15 +661,18 @@ class _Checker:
 
     # Line 24
 
-    def _fields(self, place: str, act: Act, channels: tuple[str, ...]) -> None:
+    def _fields(self, place: str, act: Act, channels: tuple[str, ...], *, opens: bool = False) -> None:
         for one in act.patterns:
+            able = tuple(c for c in channels if self._records(c, one.activity))
+            for condition in one.where:
+                self._condition(place, condition, one.activity, able, opens=opens)
             for field in _FIELDS:
                 if getattr(one, field) is not None:
                     self._recorded(
                         place,
                         field,
                         one.activity,
-                        tuple(c for c in channels if self._records(c, one.activity)),
+                        able,
                     )
 
     def _scope_recorded(self, act: Act, channel: str) -> None:
@@ -594,26 +695,194 @@ class _Checker:
                 "leave it out of the rule",
             )
 
-    def _correlates(self, place: str, key: Key, *looked_for: tuple[Act, tuple[str, ...]]) -> None:
+    # D8
+
+    def _condition(
+        self, place: str, condition: Condition, activity: str, channels: tuple[str, ...], *, opens: bool
+    ) -> None:
+        """Refuse what the rows of an act cannot decide; ``opens`` where it must tell openings apart."""
+        whose = f"rows of {activity!r} in {', '.join(channels)}"
+        where = '"activity" = $activity AND list_contains($channels, "channel")'
+        rows_of: dict[str, object] = {"activity": activity, "channels": list(channels)}
+        attribute = self._attribute(place, condition.attribute, whose, where, rows_of)
+        self._typed(place, condition, attribute)
+        other = condition.other
+        if other is not None and other.of == "row":
+            self._attribute(place, other.attribute, whose, where, rows_of)
+        by_activation = other is not None and (other.of, other.attribute) == ("activation", attribute.name)
+        if (opens and other is None and condition.test != "recorded") or by_activation:
+            self._discriminates(place, attribute, whose, where, rows_of)
+
+    def _case_condition(self, condition: Condition) -> None:
+        """Refuse a condition of the scope that the cases cannot decide (D6)."""
+        names = [condition.attribute] + ([condition.other.attribute] if condition.other else [])
+        for name in names:
+            attribute = self._attribute("scope", name, "rows", "TRUE", {})
+            if attribute.of != "case":
+                raise InputError(
+                    f"{name!r} is recorded of events, and a scope is about cases",
+                    "state the condition on the trigger's act, or declare the attribute of: case",
+                    field="scope.where",
+                )
+        self._typed("scope", condition, self._declared_attribute("scope", condition.attribute))
+        if condition.other is None and condition.test != "recorded":
+            self._discriminates("scope", self._declared_attribute("scope", names[0]), "rows", "TRUE", {})
+
+    def _activation_recorded(self, place: str, constraint: Constraint) -> None:
+        """Refuse comparisons with what no activation records (D5)."""
+        trigger = self.structure.trigger
+        act, channel = (
+            (constraint.after.act, constraint.after.channel)
+            if constraint.after
+            else (trigger.act, trigger.channel)
+        )
+        for name in constraint.compared:
+            for activity in act.activities if act else ():
+                self._attribute(
+                    place,
+                    name,
+                    f"rows of {activity!r} in {channel}",
+                    '"activity" = $activity AND "channel" = $channel',
+                    {"activity": activity, "channel": channel},
+                )
+
+    def _few_comparisons(self, place: str, plan: ConstraintPlan) -> None:
+        """Refuse what would compare rows with very many activations of their case (D5)."""
+        trigger = self.structure.trigger
+        opener = plan.after.act if plan.after else trigger.act
+        assert opener is not None
+        values = [
+            plan.key or "case_id",
+            *(self._column(self._declared_attribute(place, n)) for n in plan.compared),
+        ]
+        comparisons, cases = self.log.connection.execute(
+            f"""SELECT coalesce(sum(r.rows * a.threads), 0), count(*)
+                FROM (SELECT "case_id", count(*) AS rows FROM "events"
+                      WHERE list_contains($targets, "activity") GROUP BY ALL) AS r
+                JOIN (SELECT "case_id", count(DISTINCT ({", ".join(f'"{v}"' for v in values)})) AS threads
+                      FROM "events" WHERE list_contains($openers, "activity") GROUP BY ALL) AS a USING ("case_id")""",
+            {
+                "targets": [
+                    activity
+                    for role in (plan.target, plan.unless)
+                    if role
+                    for activity in role.act.activities
+                ],
+                "openers": list(opener.activities),
+            },
+        ).fetchone() or (0, 0)
+        if comparisons > COMPARISONS:
+            raise Refused(
+                f"{place}: rows of {cases} cases would be compared with activations {comparisons:,} times, more "
+                f"than the {COMPARISONS:,} that are",
+                "use cases that hold fewer activations, or a constant to compare with",
+            )
+
+    def _declared_attribute(self, place: str, name: str) -> Attribute:
+        attributes = self.log.records.attributes
+        found = next((a for a in attributes if a.name == name), None)
+        if found is None:
+            near = difflib.get_close_matches(name, [a.name for a in attributes], 1)
+            raise Refused(
+                f"{place}: none of the {len(attributes)} declared attributes is called {name!r}",
+                f"nearest: {near[0]!r}" if near else "declare it under records.attributes",
+            )
+        return found
+
+    def _attribute(
+        self, place: str, name: str, whose: str, where: str, values: dict[str, object]
+    ) -> Attribute:
+        """An attribute that some of the rows hold a value of."""
+        attribute = self._declared_attribute(place, name)
+        column = self._column(attribute)
+        rows, carrying, unclear = self.log.connection.execute(
+            f'SELECT count(*), count({column}), count(*) FILTER ({column}_unclear) FROM "events" WHERE {where}',
+            values,
+        ).fetchone() or (0, 0, 0)
+        if rows and not carrying:
+            unread = f" ({unclear} hold none that can be read)" if unclear else ""
+            raise Refused(
+                f"{place}: 0 of {rows} {whose} carry a value of {name!r}{unread}",
+                "leave the condition out, or state another",
+            )
+        return attribute
+
+    def _column(self, attribute: Attribute) -> str:
+        return attribute_column(self.log.records.attributes.index(attribute))
+
+    def _discriminates(
+        self, place: str, attribute: Attribute, whose: str, where: str, values: dict[str, object]
+    ) -> None:
+        column = self._column(attribute)
+        distinct, cases, rows, example = self.log.connection.execute(
+            f'SELECT count(DISTINCT {column}), count(DISTINCT "case_id"), count(*), min({column}) '
+            f'FROM "events" WHERE {column} IS NOT NULL AND {where}',
+            values,
+        ).fetchone() or (0, 0, 0, None)
+        if distinct == 1 and cases >= 2:
+            raise Refused(
+                f"{place}: {attribute.name!r} is {shown_value(example)} in all {rows} {whose} of {cases} cases "
+                "that carry it, so a condition on it tells nothing apart",
+                "leave the condition out",
+            )
+
+    def _typed(self, place: str, condition: Condition, attribute: Attribute) -> None:
+        """Refuse a comparison with what is of another type or unit."""
+        name, kind = attribute.name, attribute.type
+        (values,) = self.log.connection.execute(
+            f'SELECT count({self._column(attribute)}) FROM "events"'
+        ).fetchone() or (0,)
+        holds = f"{place}: {name!r} is declared as {kind} ({values} values)"
+        if condition.test in ORDERING and kind not in ("number", "date"):
+            raise Refused(f"{holds}, which has no order to be {condition.test} in", "use equal or one_of")
+        other = condition.other and self._declared_attribute(place, condition.other.attribute)
+        if other and other.type != kind:
+            raise Refused(f"{holds}, but {other.name!r} as {other.type}", "compare attributes of one type")
+        if other and other.unit != attribute.unit:
+            raise Refused(
+                f"{holds} in {attribute.unit or 'no unit'}, but {other.name!r} in {other.unit or 'no unit'}",
+                "compare attributes of one unit",
+            )
+        for value in condition.value:
+            if not _of_type(value, kind):
+                raise Refused(
+                    f"{holds}, which {shown_value(value)} is not",
+                    "write dates as 2024-05-31, and numbers without quotation marks",
+                )
+        if condition.unit not in (None, attribute.unit):
+            raise Refused(
+                f"{holds} in {attribute.unit or 'no unit'}, but the rule counts in {condition.unit}",
+                f"state the value in {attribute.unit}" if attribute.unit else "declare its unit",
+            )
+
+    def _correlates(
+        self, place: str, correlation: Correlation, key: Key, *looked_for: tuple[Act, tuple[str, ...]]
+    ) -> None:
         acts = [(activity, channels) for act, channels in looked_for for activity in act.activities]
         for activity, channels in acts:
-            self._recorded(f"{place} (same_{key})", key, activity, channels)
+            self._recorded(f"{place} ({correlation})", key, activity, channels)
         where = " OR ".join(
             f'("activity" = $a{i} AND list_contains($c{i}, "channel"))' for i in range(len(acts))
         )
-        values: dict[str, object] = {}
+        values: dict[str, object] = {"nobody": list(self.records.automatic) if key == "resource" else []}
         for i, (activity, channels) in enumerate(acts):
             values |= {f"a{i}": activity, f"c{i}": list(channels)}
         keys, cases, rows, example = self.log.connection.execute(
             f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM '
             '"events" '
-            f'WHERE "{key}" IS NOT NULL AND ({where})',
+            f'WHERE "{key}" IS NOT NULL AND NOT list_contains($nobody::VARCHAR[], "{key}") AND ({where})',
             values,
         ).fetchone() or (0, 0, 0, None)
+        if not keys and values["nobody"] and any(self.log.seen.get((c, a)) for a, all_ in acts for c in all_):
+            raise Refused(
+                f"{place} ({correlation}): 0 rows of these acts are by a person: all are by resources declared "
+                "automatic",
+                "use same_case, or correct records.automatic",
+            )
         if keys == 1 and cases >= 2:
             raise Refused(
-                f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} "
-                "correlates nothing",
+                f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so "
+                f"{correlation} correlates nothing",
                 "use same_case",
             )
 
@@ -653,6 +922,8 @@ class _Checker:
 
     def _steps(self) -> tuple[ConstraintPlan, ...]:
         procedure = self.structure.procedure
+        if not procedure.steps:
+            return ()
         if procedure.response_time is None:
             self._assume("the procedure is prospective: it states no response time")
             return ()

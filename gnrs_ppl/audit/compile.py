@@ -12,6 +12,7 @@ from gnrs_ppl.audit.evidence import (
     ActSearch,
     Nearest,
     SortedRows,
+    Threads,
     act_rows,
     closing_rows,
     count,
@@ -125,7 +126,7 @@ class _Compiler:
         grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
         if self.records.quiet_after is not None or not grains:
             grains.add("microsecond")
-        self.st = SqlStatement(grains, plan.offsets)
+        self.st = SqlStatement(grains, plan.offsets, plan.attributes, plan.records.automatic)
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
         self.closing: SortedRows | None = None
         self.mutual = any(c.opener for c in plan.constraints)
@@ -227,14 +228,22 @@ class _Compiler:
         st, structure = self.st, self.plan.structure
         trigger, office = structure.trigger, self.plan.constraints[0].bearer
         if trigger.act is None or trigger.channel is None:
+            cases = "SELECT DISTINCT case_id FROM events"
+            definite = "f.first IS NOT NULL"
+            if structure.scope.where:
+                cases = (
+                    f"SELECT * FROM (SELECT DISTINCT case_id, {self._in_scope()} AS matched FROM events) AS e "
+                    "WHERE matched IS NOT FALSE"
+                )
+                definite += " AND coalesce(c.matched, FALSE)"
             self._each_value(
                 "instances",
                 "Line 7: one instance per case, at its first dated row",
                 f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance,
                            {st.bind("bearer", office) if office else "CAST(NULL AS VARCHAR)"} AS bearer,
-                           f.first IS NOT NULL AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
+                           {definite} AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
                            f.first.grain AS grain
-                    FROM (SELECT DISTINCT case_id FROM events) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
+                    FROM ({cases}) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
             )
             return
         terms = [
@@ -251,6 +260,7 @@ class _Compiler:
             for field, names in scope.items()
             if names
         ]
+        terms += [self._in_scope()] if structure.scope.where else []
         terms.append('("timestamp" IS NOT NULL OR NULL)')
         first = ""
         if trigger.once == "first":
@@ -264,6 +274,11 @@ class _Compiler:
             office,
             first,
         )
+
+    def _in_scope(self) -> str:
+        """Whether a row's case meets the scope's conditions, three-valued (D6)."""
+        conditions = enumerate(self.plan.structure.scope.where, 1)
+        return " AND ".join(f"({self.st.condition(f'scope_where_{i}', c)})" for i, c in conditions)
 
     def _openers(self, c: ConstraintPlan) -> str:
         """The instances of a constraint; those of a second half are the target's rows (P1)."""
@@ -321,6 +336,7 @@ class _Compiler:
         """Add the parts of a constraint and give the name of the last one, its verdicts."""
         st = self.st
         self._activation(p, c, instances)
+        threads = self._threads(p, c)
         self._interval(p, c)
         wants_breach = with_breach or c.unless is not None
         beside = c.template in NEIGHBOURS
@@ -332,7 +348,14 @@ class _Compiler:
         )
         common = c.target.grain if c.target.k > 1 else None
         rows = act_rows(
-            st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first"
+            st,
+            f"{p}_target",
+            c.target.act,
+            c.target.rel,
+            c.key,
+            common=common,
+            back=nearest != "first",
+            threads=threads,
         )
         target = ActSearch(
             f"{p}_target",
@@ -360,7 +383,7 @@ class _Compiler:
         if slack:
             native = rows
             if common is not None and self.plan.grains != (common,):
-                native = act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key)
+                native = act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key, threads=threads)
             st.add(
                 f"{p}_missed",
                 "Line 15: instances whose act is refuted",
@@ -378,7 +401,7 @@ class _Compiler:
         if wants_breach:
             self._breach(p, c, common is not None)
         if c.unless is not None:
-            self._exception(p, c, c.unless)
+            self._exception(p, c, c.unless, threads)
         return self._verdict(p, c, instances, slack=slack, with_breach=with_breach)
 
     def _activation(self, p: str, c: ConstraintPlan, instances: str) -> None:
@@ -387,11 +410,15 @@ class _Compiler:
         """
         st = self.st
         key = f'"{c.key}" AS key,' if c.key else ""
+        if c.key == "resource" and not c.differ and st.automatic:
+            nobody = st.bind_all("automatic", st.automatic)
+            key = f'CASE WHEN "resource" NOT IN ({nobody}) THEN "resource" END AS key,'  # D7
+        active = f"{p}_{'activated' if c.threaded else 'active'}"
         windowed = c.until == "window"
         if c.after is None:
             start = ", ts AS start_ts, off AS start_off, grain AS start_grain" if windowed else ""
             st.add(
-                f"{p}_active",
+                active,
                 "Line 7: the activation is the trigger's row",
                 f"""SELECT inst, case_id, {key} event_id AS at_id, ts AS at_ts, off AS at_off, grain AS at_grain{start}{self.carried}
                     FROM {instances} WHERE definite""",
@@ -429,10 +456,36 @@ class _Compiler:
                 LEFT JOIN {p}_after_ranked AS r ON r.nr = f.first""",
         )
         st.add(
-            f"{p}_active",
+            active,
             "Line 10: instances with a second activation",
             f"SELECT * FROM {p}_activation WHERE missing IS NULL",
         )
+
+    def _threads(self, p: str, c: ConstraintPlan) -> Threads | None:
+        """Add ``_active`` with a thread for each activation, and ``_threads``: those of one case whose key and
+        values are alike share one, so that rows are compared once with each (D5).
+        """
+        if not c.threaded:
+            return None
+        st = self.st
+        columns = [st.attribute(name) for name in c.compared]
+        values = "".join(f", v.{column} AS its_{column}" for column in columns)
+        alike = ["a.case_id", *(["a.key"] if c.key else []), *(f"v.{column}" for column in columns)]
+        st.add(
+            f"{p}_active",
+            "D5: the activation's values, and a number for those of one case that are alike",
+            f"""SELECT a.*{values}, dense_rank() OVER (ORDER BY {", ".join(alike)}) AS thread
+                FROM {p}_activated AS a JOIN events AS v ON v.event_id = a.at_id""",
+        )
+        key = "key AS its_key, " if c.key else ""
+        its = "".join(f", its_{column}" for column in columns)
+        st.add(
+            f"{p}_threads",
+            "D5: what the rows of a case are compared with",
+            f"SELECT DISTINCT {key}thread, case_id{its} FROM {p}_active",
+            keep=True,
+        )
+        return Threads(f"{p}_threads", c.differ)
 
     def _moved(self, name: str, duration: Duration, bound: str, sign: str) -> str:
         """A bound moved by a duration on its local wall clock, at its own offset and grain (G4)."""
@@ -731,15 +784,15 @@ class _Compiler:
         st.add(
             f"{p}_breach",
             "Line 18: the instant of each violation",
-            f"""SELECT j.inst, j.case_id, {"j.key," if c.key else ""} {", ".join(f"{v} AS upper_{part}" for part, v in values.items())}
+            f"""SELECT j.inst, j.case_id, {"j.key," if c.key else ""} {"j.thread," if c.threaded else ""} {", ".join(f"{v} AS upper_{part}" for part, v in values.items())}
                 FROM {p}_judged AS j WHERE j.verdict = 'violated'""",
         )
 
-    def _exception(self, p: str, c: ConstraintPlan, unless: RolePlan) -> None:
+    def _exception(self, p: str, c: ConstraintPlan, unless: RolePlan, threads: Threads | None) -> None:
         """Add ``_unless_evidence``: whether the exception was there before the violation (line 18)."""
         st = self.st
         common = unless.grain if unless.k > 1 else None
-        rows = act_rows(st, f"{p}_unless", unless.act, unless.rel, c.key, common=common)
+        rows = act_rows(st, f"{p}_unless", unless.act, unless.rel, c.key, common=common, threads=threads)
         ts, off, grain = self._case_start("a.upper_")
         st.add(
             f"{p}_unless_interval",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gnrs_ppl.audit.checkable import Key, RolePlan, Tie
 from gnrs_ppl.audit.corroboration import corroborate
@@ -31,7 +31,10 @@ class SortedRows:
     name : str
         Prefix of their common table expressions ``_series``, ``_ranked`` and ``_steps``.
     keyed : bool
-        Whether a key must agree.
+        Whether the activation's key must be known, and agree or differ.
+    threaded : bool
+        Whether the rows are sorted once for each thread of activations that they are compared with; a thread
+        then stands in the place of case and key (D5).
     common : Grain or None
         The grain that ``ts`` and ``grain`` were coarsened to; ``row_ts`` and ``row_grain`` are then the row's
         own (E4).
@@ -40,6 +43,12 @@ class SortedRows:
     name: str
     keyed: bool = False
     common: Grain | None = None
+    threaded: bool = False
+
+    @property
+    def by_key(self) -> bool:
+        """Whether a series holds one key."""
+        return self.keyed and not self.threaded
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,6 +93,17 @@ class ActSearch:
     skips_own_row: bool = False
 
 
+class Threads(NamedTuple):
+    """Activations of one case between which the rows of an act need not be told apart: a table of theirs with
+    the columns thread, case_id, the values that rows are compared with (its_…), and its_key (D5).
+
+    ``differ`` where the rows' key must be another than theirs.
+    """
+
+    name: str
+    differ: bool
+
+
 # Rows
 
 
@@ -99,11 +119,12 @@ def matches(st: SqlStatement, name: str, act: Act) -> str:
             if (value := getattr(one, field)) is not None
         }
         mark = f"_{i}" if i > 1 else ""
-        patterns.append(
-            " AND ".join(
-                f'"{field}" = {st.bind(f"{name}_{field}{mark}", value)}' for field, value in stated.items()
-            )
-        )
+        terms = [f'"{field}" = {st.bind(f"{name}_{field}{mark}", value)}' for field, value in stated.items()]
+        terms += [
+            f"({st.condition(f'{name}_where{mark}_{j}', condition)})"
+            for j, condition in enumerate(one.where, 1)
+        ]
+        patterns.append(" AND ".join(terms))
     return f"({' OR '.join(f'({pattern})' for pattern in patterns)})" if len(patterns) > 1 else patterns[0]
 
 
@@ -116,15 +137,17 @@ def act_rows(
     *,
     common: Grain | None = None,
     back: bool = False,
+    threads: Threads | None = None,
 ) -> SortedRows:
     """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from
-    the end.
+    the end; with ``threads`` once for each of them.
     """
     about = (
         "Lines 1 and 13: rows that match the act, or may match it where a field is "
         f"null{f'; all to the {common} (E4)' if common else ''}"
     )
-    return _rows(st, name, about, [matches(st, name, act)], channels, key, common=common, back=back)
+    terms = [matches(st, name, act)]
+    return _rows(st, name, about, terms, channels, key, common=common, back=back, threads=threads)
 
 
 def other_rows(
@@ -156,9 +179,20 @@ def _rows(
     *,
     common: Grain | None,
     back: bool,
+    threads: Threads | None = None,
 ) -> SortedRows:
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
-    terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
+    terms.append('("timestamp" IS NOT NULL OR NULL)')
+    by_key = key is not None and threads is None
+    case, table = "case_id", "events"
+    if by_key:
+        terms.append(f'("{key}" IS NOT NULL OR NULL)')
+    if threads is not None:
+        case, table = "thread", f"{threads.name} AS w JOIN events AS e ON e.case_id = w.case_id"
+        if key is not None:
+            terms.append(f'"{key}" {"<>" if threads.differ else "="} its_key')
+        if threads.differ and st.automatic:
+            terms.append(f'"{key}" NOT IN ({st.bind_all("automatic", st.automatic)})')
     ts, grain, row_columns = "row_ts", "row_grain", ""
     if common is not None:
         ts = (
@@ -170,17 +204,17 @@ def _rows(
     st.add(
         f"{name}_rows",
         about,
-        f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {row_columns}
+        f"""SELECT case_id, {"key," if by_key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {row_columns}
                    coalesce(matched, FALSE) AS definite
             FROM (
-                SELECT case_id, {f'"{key}" AS key,' if key else ""} channel, event_id, "timestamp" AS row_ts,
+                SELECT {case}{" AS case_id" if threads else ""}, {f'"{key}" AS key,' if by_key else ""} channel, event_id, "timestamp" AS row_ts,
                        CASE WHEN "timestamp" IS NOT NULL THEN coalesce("offset", 0) END AS off,
                        CASE WHEN "timestamp" IS NOT NULL THEN "grain" END AS row_grain, {" AND ".join(terms)} AS matched
-                FROM events
+                FROM {table}
             ) AS e
             WHERE matched IS NOT FALSE""",
     )
-    return _sorted(st, SortedRows(name, key is not None, common), back)
+    return _sorted(st, SortedRows(name, key is not None, common, threads is not None), back)
 
 
 def closing_rows(st: SqlStatement, name: str, activities: tuple[str, ...]) -> SortedRows:
@@ -204,7 +238,7 @@ def _sorted(st: SqlStatement, rows: SortedRows, back: bool) -> SortedRows:
     name = rows.name
     parts = [
         "case_id",
-        *(["key"] if rows.keyed else []),
+        *(["key"] if rows.by_key else []),
         "channel",
         "grain",
         *(["off"] if st.dates else []),
@@ -248,6 +282,9 @@ def _reachable(rows: SortedRows, probes: str, condition: str) -> str:
     """Probes with every series that may hold rows for them: those of their key, and those without a key
     (M3).
     """
+    if rows.threaded:
+        known = "p.key IS NOT NULL AND " if rows.keyed else ""
+        return f"FROM {probes} AS p JOIN {rows.name}_series AS s ON s.case_id = p.thread WHERE {known}{condition}"
     if not rows.keyed:
         return f"FROM {probes} AS p JOIN {rows.name}_series AS s ON s.case_id = p.case_id WHERE {condition}"
     return f"""FROM (
@@ -519,7 +556,7 @@ def evidence(
         _silence(st, search, role, bound)
         joins += f" LEFT JOIN {name}_silence AS q ON q.inst = p.inst"
     if role.k > 1:
-        corroborate(st, name, rows.name, rows.keyed, role, match_within)
+        corroborate(st, name, rows.name, rows.by_key, role, match_within)
         joins += f" LEFT JOIN {name}_proof AS f ON f.inst = p.inst"
     unkeyed = "WHEN p.key IS NULL THEN 'unknown_key'" if rows.keyed else ""
     split = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gnrs_ppl.audit.checkable import CheckPlan
-from gnrs_ppl.rule.types import Act
+from gnrs_ppl.rule.types import Act, Condition
 
 ALWAYS = ("case_id", "activity", "timestamp")
 """Fields every row of a log needs, beside the channel itself."""
@@ -68,7 +68,17 @@ def _trigger(plan: CheckPlan) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         ("resource", bearer),
     )
     keys = (constraint.key for constraint in plan.constraints if constraint.key)
-    fields = (*(field for field, asked in filters if asked), *keys)
+    fields = (
+        *(field for field, asked in filters if asked),
+        *keys,
+        *_attributes(scope.where),
+        *(
+            name
+            for constraint in plan.constraints
+            if constraint.after is None
+            for name in constraint.compared
+        ),
+    )
     yield from ((trigger.channel, one.activity, (*_stated(one), *fields)) for one in trigger.act.patterns)
 
 
@@ -82,4 +92,13 @@ def _constraints(plan: CheckPlan) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _stated(act: Act) -> Iterable[str]:
-    return (field for field in ("role", "object", "location") if getattr(act, field) is not None)
+    yield from (field for field in ("role", "object", "location") if getattr(act, field) is not None)
+    yield from _attributes(act.where)
+
+
+def _attributes(conditions: Iterable[Condition]) -> Iterator[str]:
+    """Attributes of the row that conditions read."""
+    for condition in conditions:
+        yield condition.attribute
+        if condition.other is not None and condition.other.of == "row":
+            yield condition.other.attribute

@@ -14,7 +14,10 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
+from gnrs_ppl.context.log import ATTRIBUTE_TYPES, attribute_column
 from gnrs_ppl.context.time import GRAINS, Duration, Grain
+from gnrs_ppl.context.types import Attribute
+from gnrs_ppl.rule.types import Condition, Test
 
 Value = str | int | datetime | list[str | datetime] | list[int]
 
@@ -23,6 +26,15 @@ _UNIT: dict[Grain, str] = {
     "second": "to_seconds(1)",
     "minute": "to_minutes(1)",
     "day": "to_days(1)",
+}
+
+_SIGNS: dict[Test, str] = {
+    "equal": "=",
+    "not_equal": "<>",
+    "less": "<",
+    "at_most": "<=",
+    "more": ">",
+    "at_least": ">=",
 }
 
 
@@ -63,11 +75,23 @@ class SqlStatement:
         Every grain that a row or a bound of this check may have; comparisons name no other.
     offsets : tuple of int
         Every offset of a row, in minutes.
+    attributes : tuple of Attribute
+        Those of the log, in the order of their columns.
+    automatic : tuple of str
+        Resources that are nobody (D7).
     """
 
-    def __init__(self, grains: set[Grain], offsets: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        grains: set[Grain],
+        offsets: tuple[int, ...],
+        attributes: tuple[Attribute, ...] = (),
+        automatic: tuple[str, ...] = (),
+    ) -> None:
         self.grains = tuple(g for g in GRAINS if g in grains)
         self.offsets = offsets
+        self.automatic = automatic
+        self._attributes = {a.name: (attribute_column(i), a) for i, a in enumerate(attributes)}
         self.dates = "day" in self.grains
         self._parameters: dict[str, Value] = {}
         self._parts: dict[str, str] = {}
@@ -101,6 +125,31 @@ class SqlStatement:
         return Query(
             "WITH " + ", ".join(self._parts.values()) + "\n" + _read_only(select), dict(self._parameters)
         )
+
+    # Conditions on data (D entries)
+
+    def attribute(self, name: str) -> str:
+        """The column of an attribute."""
+        return self._attributes[name][0]
+
+    def condition(self, name: str, condition: Condition) -> str:
+        """Whether a row meets a condition, three-valued: unknown where a value is (D3)."""
+        column, attribute = self._attributes[condition.attribute]
+        if condition.test == "recorded":
+            return f"CASE WHEN {column} IS NOT NULL THEN TRUE WHEN NOT {column}_unclear THEN FALSE END"
+        if condition.other is not None:
+            other = self.attribute(condition.other.attribute)
+            return f"{column} {_SIGNS[condition.test]} {'its_' if condition.other.of == 'activation' else ''}{other}"
+        kind = ATTRIBUTE_TYPES[attribute.type]
+        values = [
+            f"CAST({self.bind(f'{name}_{i}', str(value))} AS {kind})"
+            for i, value in enumerate(condition.value, 1)
+        ]
+        if condition.test == "one_of":
+            return f"{column} IN ({', '.join(values)})"
+        if condition.test == "between":
+            return f"{column} BETWEEN {values[0]} AND {values[1]}"
+        return f"{column} {_SIGNS[condition.test]} {values[0]}"
 
     # Instants. A bound is a prefix such as p.lower_ of the columns ts (UTC), off (minutes) and grain; a row's
     # clock is a table with the column grain and, where dates occur, off. Both are truncated to their own

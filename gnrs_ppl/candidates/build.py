@@ -145,12 +145,9 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
 
 
 def _sentence_alone(material: Material) -> bool:
-    """Whether nothing but the goal's sentence says what is asked, and cases end, so that no window has to be
-    found for it.
-    """
-    goal, records = material.context.goal, material.context.records
-    ends = records.case_end or records.quiet_after
-    return bool(ends) and not (goal.required or goal.forbidden or goal.permitted)
+    """Whether nothing but the goal's sentence says what is asked."""
+    goal = material.context.goal
+    return not (goal.required or goal.forbidden or goal.permitted)
 
 
 def _without_required(norms: Mapping[str, PoolEntry], goal: Goal) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.load import Context, nearest, require_known
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.rule.canonical import SlotContent, names_in
+from gnrs_ppl.rule.canonical import SlotContent, beyond_payloads_in, names_in
 from gnrs_ppl.rule.pools import Candidate, Pools
 from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Norm, Trigger
 
@@ -131,6 +131,8 @@ def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:
 
 def unrecorded(content: SlotContent, context: Context) -> str:
     """Why a content rests on a zero, in one line with the count; empty when it does not."""
+    for what in beyond_payloads_in(content):
+        return f"{what}, which the search does not weigh"
     profile = context.profile
     act, channel = (content.act, content.channel) if isinstance(content, Trigger) else (None, None)
     if (

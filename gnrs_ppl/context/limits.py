@@ -40,3 +40,7 @@ TEMPERATURE: Final = (1e-6, 1e6)
 """Least and greatest temperature of fitted weights."""
 YEARS: Final = (1000, 9000)
 """Years of declared instants, as those of a log: offsets and durations are added to them."""
+CONSTANT: Final = (15, 9)
+"""Digits of a number that a rule compares with, so that no file format rounds it, and decimals among them."""
+COMPARISONS: Final = 20_000_000
+"""Rows times activations of their case that differ in what rows are compared with: each pair is a row to sort."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
-from gnrs_ppl.context.types import COLUMNS, Channel, Column, RecordLayer
+from gnrs_ppl.context.types import COLUMNS, Attribute, AttributeType, Channel, Column, RecordLayer
 from gnrs_ppl.context.zone import offsets, span
 from gnrs_ppl.errors import InputError, one_line
 
@@ -36,9 +36,33 @@ class Event(NamedTuple):
     location: str | None = None
     channel: str | None = None
     value: str | None = None
+    attributes: tuple[str | None, ...] = ()
+    """The cells of the record layer's attributes as they are written, in their order; none where empty."""
 
 
 TYPES: dict[str, str] = {**dict.fromkeys(COLUMNS, "VARCHAR"), "timestamp": "TIMESTAMP", "offset": "INTEGER"}
+
+ATTRIBUTE_TYPES: dict[AttributeType, str] = {
+    "number": "DECIMAL(28, 9)",
+    "text": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+}
+# What a cell of each type looks like; anything else is no value (D1).
+_CELLS: dict[AttributeType, str] = {
+    "number": r"^[+-]?\d{1,19}(\.\d{0,9}0*)?$",
+    "text": "",
+    "boolean": "^(?i:true|false)$",
+    "date": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
+}
+
+
+def attribute_column(position: int) -> str:
+    """Column of the event table that holds the attribute at a position of the record layer's, from 0.
+
+    Beside it stands ``…_unclear``, true where a cell has no value of the type, or a case has two (D1, D2).
+    """
+    return f"attribute_{position + 1}"
 
 
 @dataclass(frozen=True)
@@ -69,15 +93,24 @@ class EventLog:
     @classmethod
     def from_events(cls, events: Iterable[Event], records: RecordLayer | None = None) -> EventLog:
         """A log of rows already in the shape of the event table."""
-        connection = open_connection()
+        records = records or RecordLayer()
+        connection = open_connection(records.attributes)
         rows = list(events)
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in COLUMNS]
-        unnested = ", ".join(f"unnest(?::{TYPES[c]}[])" for c in COLUMNS)
-        connection.execute(f"INSERT INTO events SELECT {unnested}", columns)
+        names = [*COLUMNS, *(attribute_column(i) for i in range(len(records.attributes)))]
+        # a row that states no attributes leaves all of them empty
+        cells = (row[: len(COLUMNS)] + (row.attributes or (None,) * len(records.attributes)) for row in rows)
+        columns = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in names]
+        unnested = ", ".join(f'unnest(?::{TYPES.get(c, "VARCHAR")}[]) AS "{c}"' for c in names)
+        connection.execute(
+            f"INSERT INTO events SELECT {_with_attributes(', '.join(COLUMNS_QUOTED), records.attributes)} "
+            f"FROM (SELECT {unnested}) AS staged",
+            columns,
+        )
+        _read_by_case(connection, records.attributes)
         return cls.sealed(
             connection,
             hashlib.sha256(repr(sorted(rows, key=repr)).encode()).hexdigest(),
-            records or RecordLayer(),
+            records,
         )
 
     @classmethod
@@ -158,7 +191,41 @@ def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
     return records.model_copy(update={"channels": channels})
 
 
-def open_connection() -> duckdb.DuckDBPyConnection:
+COLUMNS_QUOTED = [f'"{column}"' for column in COLUMNS]
+
+
+def _with_attributes(columns: str, attributes: Sequence[Attribute]) -> str:
+    """Columns for the event table out of a staging table: those given, then each attribute in its type."""
+    parts = [columns]
+    for i, attribute in enumerate(attributes):
+        name = attribute_column(i)
+        cell = f"left({name}, 10)" if attribute.type == "date" else name
+        value = f"TRY_CAST({cell} AS {ATTRIBUTE_TYPES[attribute.type]})"
+        if attribute.type != "text":
+            value = f"CASE WHEN regexp_matches({name}, '{_CELLS[attribute.type]}') THEN {value} END"
+        parts += [f"{value} AS {name}", f"{name} IS NOT NULL AND ({value}) IS NULL AS {name}_unclear"]
+    return ", ".join(parts)
+
+
+def _read_by_case(connection: duckdb.DuckDBPyConnection, attributes: Sequence[Attribute]) -> None:
+    """Give each row its case's value of what is recorded of the case; none where it holds two, or one that
+    cannot be read (D2).
+    """
+    names = [attribute_column(i) for i, attribute in enumerate(attributes) if attribute.of == "case"]
+    if not names:
+        return
+    unclear = {n: f"bool_or({n}_unclear) OR coalesce(min({n}) <> max({n}), FALSE)" for n in names}
+    read = ", ".join(
+        f"CASE WHEN NOT ({u}) THEN min({n}) END AS {n}, {u} AS {n}_unclear" for n, u in unclear.items()
+    )
+    sets = ", ".join(f"{n} = c.{n}, {n}_unclear = c.{n}_unclear" for n in names)
+    connection.execute(
+        f"UPDATE events SET {sets} FROM (SELECT case_id, {read} FROM events GROUP BY case_id) AS c "
+        "WHERE c.case_id = events.case_id"
+    )
+
+
+def open_connection(attributes: Sequence[Attribute] = ()) -> duckdb.DuckDBPyConnection:
     """An in-memory DuckDB with an empty ``events`` table and no extension loading."""
     import duckdb  # a quarter of a second that `gnrs --help` need not wait for
 
@@ -169,7 +236,11 @@ def open_connection() -> duckdb.DuckDBPyConnection:
             "allow_community_extensions": False,
         }
     )
-    body = ", ".join(f'"{name}" {kind}' for name, kind in TYPES.items())
+    kinds = dict(TYPES)
+    for i, attribute in enumerate(attributes):
+        name = attribute_column(i)
+        kinds |= {name: ATTRIBUTE_TYPES[attribute.type], f"{name}_unclear": "BOOLEAN"}
+    body = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
     connection.execute(f"CREATE TABLE events ({body})")
     return connection
 
@@ -226,7 +297,7 @@ class _Import:
     def __init__(self, path: Path, records: RecordLayer) -> None:
         self.path, self.records, self.findings = path, records, list[str]()
         self.constants: dict[str, str] = {}
-        self.connection = open_connection()
+        self.connection = open_connection(records.attributes)
 
     def run(self) -> EventLog:
         """Read, clean, lock."""
@@ -256,7 +327,9 @@ class _Import:
         )
         if doubled is not None:
             raise self._error(f"two columns are named {doubled!r}", "rename one of them")
-        sources = {column: self._source(column, table.header) for column in COLUMNS}
+        sources: dict[str, int | None] = {c: self._source(c, table.header) for c in COLUMNS}
+        for i, attribute in enumerate(self.records.attributes):
+            sources[attribute_column(i)] = self._attribute_source(attribute, table.header)
         positions = sorted({i for i in sources.values() if i is not None})
         unread = [name or "(unnamed)" for i, name in enumerate(table.header) if i not in positions]
         if unread:
@@ -338,12 +411,32 @@ class _Import:
             raise self._error(f"has no column {column!r}", remedy + f" (columns: {', '.join(header[:12])})")
         return None
 
+    def _attribute_source(self, attribute: Attribute, header: list[str]) -> int | None:
+        """Position of the file's column for an attribute; None, and a finding, where it has none of its
+        name.
+        """
+        name = attribute.column or attribute.name
+        if name in header:
+            return header.index(name)
+        if attribute.column is not None:
+            near = get_close_matches(name, header, 1)
+            raise self._error(
+                f"no column {name!r} in the log",
+                f"did you mean {near[0]!r}?" if near else f"it has {', '.join(header[:12])}",
+                f"records.attributes.{attribute.name}.column",
+            )
+        self.findings.append(f"the log has no column for attribute {attribute.name!r}; it is never recorded")
+        return None
+
     def _refuse_near_names(self, column: Column, header: list[str]) -> None:
         """Refuse a column that may be meant for ``column``: spelt alike but for case and signs, or misspelt
         where there is none.
         """
         others = {
-            _letters(name): name for name in header if name not in {*COLUMNS, *self.records.columns.values()}
+            _letters(name): name
+            for name in header
+            if name not in {*COLUMNS, *self.records.columns.values()}
+            and name not in {a.column or a.name for a in self.records.attributes}
         }
         near = others.get(_letters(column))
         if column in header:
@@ -602,14 +695,18 @@ class _Import:
                 self.findings.append(f"{rows} rows stand in {channel!r}, {why}; they are not evidence")
                 elsewhere += rows
         cut = " ".join(f"WHEN '{grain}' THEN date_trunc('{grain}', local)" for grain in GRAINS)
+        columns = (
+            f"event_id, case_id, activity, CASE grain {cut} END - to_minutes(coalesce(minutes, 0)), "
+            "CASE WHEN local IS NOT NULL THEN minutes END, grain, resource, role, object, location, channel, "
+            "value"
+        )
         self.connection.execute(
-            f"""INSERT INTO events
-                SELECT event_id, case_id, activity, CASE grain {cut} END - to_minutes(coalesce(minutes, 0)),
-                       CASE WHEN local IS NOT NULL THEN minutes END, grain, resource, role, object, location, channel, value
+            f"""INSERT INTO events SELECT {_with_attributes(columns, self.records.attributes)}
                 FROM timed WHERE {" AND ".join(where)} ORDER BY row""",
             {"durable": durable} if self.records.channels else {},
         )
         self.connection.execute("DROP TABLE timed")
+        self._read_attributes()
         kept = self._one("SELECT count(*) FROM events")[0]
         aside = {
             "blank lines": table.blank,
@@ -630,6 +727,27 @@ class _Import:
                 "holds no row with a case id in a declared durable channel",
                 "check records.columns and records.channels",
             )
+
+    def _read_attributes(self) -> None:
+        """Count the cells that hold no value of their attribute's type, and the cases that hold two."""
+        for i, attribute in enumerate(self.records.attributes):
+            (unread,) = self._one(f"SELECT count(*) FROM events WHERE {attribute_column(i)}_unclear")
+            if unread:
+                self.findings.append(
+                    f"{unread} cells of {attribute.name!r} hold no {attribute.type} that can be read; they count "
+                    "as unknown"
+                )
+        _read_by_case(self.connection, self.records.attributes)
+        for i, attribute in enumerate(self.records.attributes):
+            if attribute.of == "case":
+                (cases,) = self._one(
+                    f"SELECT count(DISTINCT case_id) FROM events WHERE {attribute_column(i)}_unclear"
+                )
+                if cases:
+                    self.findings.append(
+                        f"{cases} cases hold several values of {attribute.name!r}, or one that cannot be read; "
+                        "it counts as unknown there"
+                    )
 
     def _check_end_of_observation(self) -> None:
         """Refuse an end of observation before all events; count the events after it."""

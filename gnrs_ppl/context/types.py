@@ -46,6 +46,10 @@ ValueTag = Literal[
 """Values a goal may ask for; each has a stated structural meaning in the value-consistency feature."""
 
 
+AttributeType = Literal["number", "text", "boolean", "date"]
+"""What the cells of an attribute hold."""
+
+
 class Frozen(BaseModel):
     """Immutable, hashable, closed to unknown fields and to silent type coercion.
 
@@ -381,6 +385,29 @@ class DeclaredSupport(Frozen):
     """Why, in a sentence."""
 
 
+class Attribute(Frozen):
+    """Something the log records beside the columns every log has, on which rules may state conditions."""
+
+    name: Name
+    """The name rules use."""
+    phrase: Name | None = None
+    """A singular noun phrase without article, such as total price; made from the name where left out."""
+    type: AttributeType
+    """What its cells hold: numbers in plain decimals (never floats), text, true or false, or dates."""
+    unit: Name | None = None
+    """What the numbers count, such as EUR or hours; rules that state another are refused."""
+    of: Literal["event", "case"] = "event"
+    """Whether each row holds its own, or the case has one, on whichever of its rows it stands (D2)."""
+    column: Name | None = None
+    """The column of the log; the one that has its name where left out."""
+
+    @model_validator(mode="after")
+    def _numbers_have_units(self) -> Attribute:
+        if self.unit is not None and self.type != "number":
+            raise ValueError(f"unit goes with type number only, not with {self.type}")
+        return self
+
+
 class RecordLayer(Frozen):
     """Record layer D: where the event table is, what its columns mean, and what each log can show."""
 
@@ -419,6 +446,16 @@ class RecordLayer(Frozen):
     """When the log was extracted; the last instant of any channel where left out (line 4)."""
     support: Annotated[tuple[DeclaredSupport, ...], BeforeValidator(_listed)] = ()
     """What the log backs though no row names it."""
+    # left out of dumps where unset, as zone is
+    attributes: Annotated[
+        tuple[Attribute, ...],
+        BeforeValidator(_listed),
+        AfterValidator(_distinct),
+        Field(max_length=64, exclude_if=_unset),
+    ] = ()
+    """What else the log records, for conditions on data (D entries)."""
+    automatic: Annotated[Names, Field(exclude_if=_unset)] = ()
+    """Resources that are programs and no persons: to a rule about persons they are nobody (D7)."""
 
     @model_validator(mode="after")
     def _one_clock(self) -> RecordLayer:

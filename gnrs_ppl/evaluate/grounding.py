@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, support_of
-from gnrs_ppl.rule.canonical import Payload, payloads
+from gnrs_ppl.rule.canonical import Payload, beyond_payloads, payloads
 from gnrs_ppl.rule.types import Structure
 
 COLUMN = {
@@ -51,7 +52,14 @@ def grounding(structure: Structure, context: Context) -> Grounding:
         The rule.
     context : Context
         What it is for, with the records it is held against.
+
+    Raises
+    ------
+    InputError
+        The rule states a condition on data, or asks for another person.
     """
+    for what in beyond_payloads(structure):
+        raise InputError(what, "no query reads it; audit the rule on a log")
     queries = [_occurrence(p, structure, context) for p in payloads(structure)]
     queries += _presence(structure, context) + _distinctness(structure, context)
     return Grounding(hard_ok(structure, context), tuple(queries))

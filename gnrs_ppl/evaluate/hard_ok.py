@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Support
-from gnrs_ppl.rule.canonical import Payload, SlotContent, payloads
+from gnrs_ppl.rule.canonical import Payload, SlotContent, beyond_payloads, payloads
 from gnrs_ppl.rule.types import SLOTS, Act, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
 
 SUPPORT_WEIGHTS: dict[Support, float] = {"direct": 1.0, "inferred": 0.65, "derivable": 0.45, "missing": 0.0}
@@ -105,6 +105,7 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     failures += [
         f"permitted action {a!r} has become a duty or a ban" for a in context.goal.permitted if a in bound
     ]
+    failures += [f"{what}, which no payload stands for" for what in beyond_payloads(structure)]
     selected = _selected_channels(structure)
     for act in _acts(structure):
         if not any(_records(context, channel, act) for channel in selected):

@@ -28,6 +28,7 @@ from gnrs_ppl.llm.client import CONCURRENCY, Answer, Model, ask
 from gnrs_ppl.llm.material import request
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
+from gnrs_ppl.realize.phrases import Worded
 from gnrs_ppl.realize.scanner import ParseError
 from gnrs_ppl.rule.canonical import Payload, SlotContent, canonical_slot, payloads
 from gnrs_ppl.rule.types import SLOTS, Scope, Structure
@@ -255,9 +256,9 @@ class _Reader:
         return self.names.get((kind, _letters(name)), name)
 
 
-def _names_by_words(lexicon: Lexicon) -> dict[tuple[Kind, str], str]:
+def _names_by_words(lexicon: Lexicon) -> dict[tuple[Worded, str], str]:
     """(kind, letters of a name or of its words) -> name; what two names share leads to neither."""
-    names_by_word: dict[tuple[Kind, str], set[str]] = {}
+    names_by_word: dict[tuple[Worded, str], set[str]] = {}
     for (kind, name), words in lexicon.words.items():
         for word in (name, *words):
             if _letters(word):

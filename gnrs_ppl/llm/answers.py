@@ -14,10 +14,11 @@ from pydantic import AfterValidator, Field
 
 from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.types import Frozen
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import (
-    Correlation,
     Drafted,
+    DraftedCorrelation,
     EvidencePolicy,
     Force,
     Norm,
@@ -72,7 +73,7 @@ class ConstraintAnswer(Frozen):
     template: Drafted
     target: ActAnswer
     after: AfterAnswer | None = None
-    correlate: Correlation | None = None
+    correlate: DraftedCorrelation | None = None
     deadline: str | None = None
     count: int
     unless: ActAnswer | None = None
@@ -159,6 +160,12 @@ class ProcedureAnswer(SlotAnswer):
     slot, kind = "procedure", Procedure
     steps: tuple[StepAnswer, ...]
     response_time: str | None = None
+
+    def content(self) -> SlotContent:
+        """As of any slot; a draft says what follows a breach, so at least one step is needed."""
+        if not self.steps:
+            raise InputError("has no steps", "name one", source=SOURCE, field="procedure.steps")
+        return super().content()
 
 
 S = TypeVar("S", bound=SlotAnswer)

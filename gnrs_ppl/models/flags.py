@@ -15,7 +15,6 @@ from gnrs_ppl.models.features import Facts, positive_targets
 from gnrs_ppl.rule.types import (
     COUNTING,
     KEY_OF,
-    LOOK_BACK,
     MUTUAL,
     NEIGHBOURS,
     Act,
@@ -65,6 +64,10 @@ def _norm_flags(facts: Facts) -> list[Flag]:
     def only_permits(norm: Norm) -> bool:
         return norm.force == "may" and bool(goal.required or goal.forbidden)
 
+    def endless(norm: Norm) -> bool:
+        ends = facts.context.records.case_end or facts.context.records.quiet_after
+        return not ends and any(c.template == "end" for c in norm.constraints)
+
     def after_unrecordable(norm: Norm) -> bool:
         afters = [c.after for c in norm.constraints if c.after]
         return any(a.act.activity not in facts.capability.get(a.channel, ()) for a in afters)
@@ -89,6 +92,7 @@ def _norm_flags(facts: Facts) -> list[Flag]:
             "use must or should: a permission cannot carry out the goal",
         ),
         Flag("after_recorded", ("norm",), after_unrecordable, "name a channel that records the after act"),
+        Flag("cases_end", ("norm",), endless, "declare records.case_end or records.quiet_after"),
     ]
 
 
@@ -177,8 +181,6 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
 
 
 def _trigger_flags(facts: Facts) -> list[Flag]:
-    records = facts.context.records
-
     def unrecordable(trigger: Trigger) -> bool:
         return trigger.act is not None and trigger.act.activity not in facts.capability.get(
             trigger.channel or "", ()
@@ -209,13 +211,6 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
             }
 
         return any(set(c.target.activities) & opens(c) for c in norm.constraints)
-
-    def endless(trigger: Trigger, norm: Norm) -> bool:
-        ends = trigger.window or records.case_end or records.quiet_after
-        return not ends and any(
-            c.deadline is None and c.template not in (*LOOK_BACK, "not_precedence", "init", "chain_response")
-            for c in norm.constraints
-        )
 
     def of_one_person(trigger: Trigger, norm: Norm) -> bool:
         return trigger.act is None and any(norm.correlation(c) != "same_case" for c in norm.constraints)
@@ -253,12 +248,6 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
             ("trigger", "norm"),
             circular,
             "demand another act than the one that opens the instance",
-        ),
-        Flag(
-            "interval_ends",
-            ("trigger", "norm"),
-            endless,
-            "state a deadline or a window, or declare records.case_end",
         ),
         Flag(
             "neighbours_have_an_opener",

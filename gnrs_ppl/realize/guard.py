@@ -277,7 +277,9 @@ class _Reader:
     # Procedure
 
     def procedure(self) -> bool:
-        """What follows a breach: steps and appeals in their order, and the time for each of them."""
+        """What follows a breach, if anything: steps and appeals in their order, and the time for each."""
+        if "B" not in self.tokens:
+            return True
         if not self.take(("B", STOP)):
             return False
         due, joints, before = "R" in self.tokens, COMMA, ""

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.types import Action, Channel, Kind, RecordLayer, Schema, Term
+from gnrs_ppl.context.types import Action, Attribute, Channel, RecordLayer, Schema, Term
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.realize.english import (
     article,
@@ -20,8 +20,8 @@ from gnrs_ppl.realize.english import (
     with_article,
     words_of,
 )
-from gnrs_ppl.realize.phrases import FORMS, QUOTED, Form, misused, openings, quote
-from gnrs_ppl.rule.canonical import payloads
+from gnrs_ppl.realize.phrases import FORMS, QUOTED, Form, Worded, misused, openings, quote
+from gnrs_ppl.rule.canonical import conditions_in, payloads
 from gnrs_ppl.rule.types import Structure
 
 _LOG_WORDS = frozenset(
@@ -73,7 +73,7 @@ class Lexicon:
         (kind, name) -> forms.
     """
 
-    words: Mapping[tuple[Kind, str], Words]
+    words: Mapping[tuple[Worded, str], Words]
 
     @classmethod
     def of(cls, schema: Schema, records: RecordLayer) -> Lexicon:
@@ -84,12 +84,15 @@ class Lexicon:
         InputError
             Where a phrase would be read as grammar, or two names of a kind would share words.
         """
-        terms: list[tuple[Kind, str, Term | Channel]] = [("role", "schema.roles", t) for t in schema.roles]
+        terms: list[tuple[Worded, str, Term | Channel | Attribute]] = [
+            ("role", "schema.roles", t) for t in schema.roles
+        ]
         terms += [("location", "schema.locations", t) for t in schema.locations]
         terms += [("object", "schema.objects", t) for t in schema.objects]
         terms += [("step", "schema.steps", t) for t in schema.steps]
         terms += [("channel", "records.channels", c) for c in records.channels]
-        words: dict[tuple[Kind, str], Words] = {}
+        terms += [("attribute", "records.attributes", a) for a in records.attributes]
+        words: dict[tuple[Worded, str], Words] = {}
         taken: _Taken = {}
         for action in schema.actions:
             _add(words, taken, "action", action.name, _action_words(action), f"schema.actions.{action.name}")
@@ -130,15 +133,19 @@ class Lexicon:
         """
         words = dict(self.words)
         taken = {(kind, text.lower()) for (kind, _), forms in words.items() for text in forms}
-        for payload in payloads(structure):
-            forms = _derived(payload.kind, payload.name)
-            clear = not any(openings(text) or (payload.kind, text.lower()) in taken for text in forms if text)
-            if (payload.kind, payload.name) not in words and clear:
-                words[payload.kind, payload.name] = forms
-                taken.update((payload.kind, text.lower()) for text in forms)
+        named: list[tuple[Worded, str]] = [(found.kind, found.name) for found in payloads(structure)]
+        for _, condition in conditions_in(structure):
+            other = [condition.other.attribute] if condition.other else []
+            named += [("attribute", name) for name in (condition.attribute, *other)]
+        for kind, name in named:
+            forms = _derived(kind, name)
+            clear = not any(openings(text) or (kind, text.lower()) in taken for text in forms if text)
+            if (kind, name) not in words and clear:
+                words[kind, name] = forms
+                taken.update((kind, text.lower()) for text in forms)
         return Lexicon(words)
 
-    def form(self, kind: Kind, name: str, form: Form = "one") -> str:
+    def form(self, kind: Worded, name: str, form: Form = "one") -> str:
         """A name in a sentence, without article."""
         known = self.words.get((kind, name))
         words = known or _derived(kind, name)
@@ -148,18 +155,18 @@ class Lexicon:
             return before + quote(name) + after
         return text if known else f"{text} ({quote(name)})"
 
-    def a(self, kind: Kind, name: str, form: Form = "one") -> str:
+    def a(self, kind: Worded, name: str, form: Form = "one") -> str:
         """A name in a sentence behind ``a`` or ``an``."""
         text = self.form(kind, name, form)
         return f"{article(text)} {text}"
 
-    def known(self, kind: Kind, form: Form) -> Mapping[str, str]:
+    def known(self, kind: Worded, form: Form) -> Mapping[str, str]:
         """Plain words -> name for the names of a kind, longest words first."""
         return self._known.get((kind, form), {})
 
     @cached_property
-    def _known(self) -> dict[tuple[Kind, Form], dict[str, str]]:
-        found: dict[tuple[Kind, Form], dict[str, str]] = {}
+    def _known(self) -> dict[tuple[Worded, Form], dict[str, str]]:
+        found: dict[tuple[Worded, Form], dict[str, str]] = {}
         for kind, name in self.words:
             for form, text in zip(FORMS, self.words[kind, name], strict=True):
                 if text:
@@ -174,12 +181,12 @@ class Lexicon:
         return "anyone" if "person" in self.known("role", "one") else "a person"
 
 
-_Taken = dict[tuple[Kind, bool, str], str]
+_Taken = dict[tuple[Worded, bool, str], str]
 """Kind, whether a form of its own that says what is done, words -> name."""
 
 
 def _add(
-    words: dict[tuple[Kind, str], Words], taken: _Taken, kind: Kind, name: str, forms: Words, field: str
+    words: dict[tuple[Worded, str], Words], taken: _Taken, kind: Worded, name: str, forms: Words, field: str
 ) -> None:
     for form, text in zip(FORMS, forms, strict=True):
         other = taken.setdefault((kind, form == "doing", text.lower()), name) if text else name
@@ -204,7 +211,7 @@ def _plain(text: str) -> str:
     return "" if misused(text) else text
 
 
-def _term_words(kind: Kind, term: Term | Channel, field: str) -> Words:
+def _term_words(kind: Worded, term: Term | Channel | Attribute, field: str) -> Words:
     derived = _derived(kind, term.name)
     one = _checked(term.phrase, f"{field}.phrase") or derived.one
     if kind == "step":
@@ -235,7 +242,7 @@ def _checked(phrase: str | None, field: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _derived(kind: Kind, name: str) -> Words:
+def _derived(kind: Worded, name: str) -> Words:
     words = words_of(name)
     if misused(words):
         return Words()

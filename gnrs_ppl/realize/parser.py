@@ -5,6 +5,7 @@ for the tables it shares.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import partial
 from typing import Any, Literal
 
@@ -17,27 +18,34 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import (
     ACTING,
     ANY_ONE,
+    BETWEEN,
     BOTH,
     EVERY,
     FILTERS_NOTHING,
     FIRST_TIME,
     HOLDS,
     IN_CASE,
+    IN_CASES,
     MODALS,
     NOBODY,
+    ONE_OF,
     OTHERS,
+    OTHERS_OF,
     PLACES,
+    RECORDED,
     RELATIONS,
     SHARED,
     STAGE_VERBS,
+    TESTS,
     TIES,
+    WHERE,
     WINDOW_UNUSED,
     Form,
     Relation,
 )
 from gnrs_ppl.realize.scanner import ParseError, Scanner
 from gnrs_ppl.rule.canonical import canonical
-from gnrs_ppl.rule.types import POSITIVE, Force, Structure, Template
+from gnrs_ppl.rule.types import ORDERING, POSITIVE, Force, Structure, Template
 
 Data = dict[str, Any]
 
@@ -47,6 +55,7 @@ _SUFFIXES: dict[tuple[Relation, str], Relation] = {
     ("around", ", with neither happening without the other"): "both",
     ("after", ", and only then"): "only after",
 }
+_TESTS = {text: key for key, text in TESTS.items()}
 _TIES = {text: key for key, text in TIES.items()}
 # force, whether the act is asked for, and whether it is forbidden once and for all
 _MODALS: dict[str, tuple[Force, bool, bool]] = {f"{text} ": (*key, False) for key, text in MODALS.items()} | {
@@ -151,6 +160,8 @@ class _Reader(Scanner):
         elif self.opener and self.take("where "):
             self.keep("objects", self.listed(lambda: self.an("object"), "or")[0])
             self.need(" is involved")
+        elif "where" not in self.scope and self.take(IN_CASES):
+            self.scope["where"] = self.conditions()
         elif self.window is None and self.take("for "):
             self.open_period()
         else:
@@ -219,7 +230,49 @@ class _Reader(Scanner):
             found["location"] = self.name("location")
         if "object" not in found and self.take(" in respect of "):
             found["object"] = self.an("object")
+        if self.take(WHERE):
+            found["where"] = self.conditions()
+            self.need(")")
         return [found | ({"role": role} if role else {}) for role in roles]
+
+    def conditions(self) -> tuple[Data, ...]:
+        """What data must be."""
+        found = [self.condition()]
+        while self.text.startswith(" and the ", self.at):
+            self.need(" and ")
+            found.append(self.condition())
+        return tuple(found)
+
+    def condition(self) -> Data:
+        """An attribute and what is asked of it."""
+        self.need("the ")
+        found: Data = {"attribute": self.name("attribute")}
+        self.need(" ")
+        if self.take(RECORDED):
+            return found | {"test": "recorded"}
+        if self.take(ONE_OF):
+            return found | {"test": "one_of"} | self.values(self.listed(self.value, "or")[0])
+        if self.take(BETWEEN):
+            lower = self.value()
+            self.need(" and ")
+            return found | {"test": "between"} | self.values([lower, self.value()])
+        words = self.need(*sorted(_TESTS, key=len, reverse=True))
+        test, dated = _TESTS[words]
+        for of, owner in OTHERS_OF.items():
+            if not dated and self.take(owner):
+                other = {"attribute": self.name("attribute"), "of": of}
+                return found | {"test": test, "other": other}
+        value = self.value()
+        if test in ORDERING and isinstance(value[0], str) != dated:
+            raise self.fail("a date" if dated else "a number")
+        return found | {"test": test} | self.values([value])
+
+    def values(self, said: list[tuple[Decimal | str, str | None]]) -> Data:
+        """Values of one unit."""
+        units = {unit for _, unit in said}
+        if len(units) > 1:
+            raise self.fail("values of one unit")
+        return {"value": tuple(value for value, _ in said), "unit": units.pop()}
 
     # Trigger and time
 
@@ -552,11 +605,11 @@ class _Reader(Scanner):
                 self.opener["channel"] = channels[0]
             else:
                 self.opener["channel"] = self.opening_log()
-        self.need(". ")
+        self.stop()
         self.others(constraints, channels)
         if self.take("dates are compared, so "):
             self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
-            self.need(". ")
+            self.stop()
         return {
             "channels": tuple(channels),
             "operator": "at_least" if k else "any" if joint == "or" else "all",
@@ -574,7 +627,12 @@ class _Reader(Scanner):
                 self.need(f"only {acts} recorded in ")
                 if self.listed(lambda: self.the("channel"), "or")[0] != channels:
                     raise self.fail("the logs of the evidence")
-                self.need(f" count as coming {series(places, 'or')}. ")
+                self.need(f" count as coming {series(places, 'or')}")
+                self.stop()
+
+    def stop(self) -> None:
+        """The end of a sentence, and of the text where no procedure follows."""
+        self.need("." if self.at == len(self.text) - 1 else ". ")
 
     def opening_log(self) -> str:
         """The log of the opening act, behind that act."""
@@ -597,7 +655,9 @@ class _Reader(Scanner):
     # Procedure
 
     def procedure(self) -> Data:
-        """Steps and appeals, sentence by sentence, and the time for each of them."""
+        """Steps and appeals, sentence by sentence, and the time for each; none where the text ends."""
+        if self.at == len(self.text):
+            return {}
         event = "question" if self.force == "may" else "breach"
         self.need("if a question arises, " if event == "question" else "if the records show a breach, ")
         found: list[Data] = self.sentence("")

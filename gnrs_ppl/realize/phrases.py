@@ -7,13 +7,16 @@ from typing import Literal, get_args
 
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.realize.english import UNITS, takes_object
-from gnrs_ppl.rule.types import Correlation, Force, Stage, Template, Ties
+from gnrs_ppl.rule.types import Correlation, Force, Stage, Template, Test, Ties
 from gnrs_ppl.words import SMALL_NUMBERS
 
 Form = Literal["one", "many", "noun", "doing"]
 """Forms of a name: ``one`` (singular; of an action the bare infinitive), ``many`` (plural), ``noun`` (one
 occurrence of an action), ``doing`` (of an action the gerund; of a step what somebody does who takes it)."""
 FORMS: tuple[Form, ...] = get_args(Form)
+
+Worded = Literal[Kind, "attribute"]
+"""What has words: the kinds of payload, and the attributes that conditions are about."""
 
 Relation = Literal[
     "after", "from", "before", "around", "start", "close", "next", "previous", "both", "only after"
@@ -51,7 +54,11 @@ MODALS: dict[tuple[Force, bool], str] = {
 NOBODY: dict[Force, str] = {"must": "may", "should": "should", "may": "need"}
 """Force of what is asked of nobody, behind that word."""
 
-SHARED: dict[Correlation, str] = {"same_resource": "by the same person", "same_object": "for the same object"}
+SHARED: dict[Correlation, str] = {
+    "same_resource": "by the same person",
+    "different_resource": "by different people",
+    "same_object": "for the same object",
+}
 """What the act and the one it is measured from must have in common, where that is more than the case."""
 
 ACTING = "acting as"
@@ -82,6 +89,32 @@ TIES: dict[Ties, str] = {
 }
 """What an act at the same recorded time as what it is measured from counts as, where the rule declares it."""
 
+TESTS: dict[tuple[Test, bool], str] = {
+    ("equal", False): "is ",
+    ("not_equal", False): "is not ",
+    ("less", False): "is less than ",
+    ("at_most", False): "is at most ",
+    ("more", False): "is more than ",
+    ("at_least", False): "is at least ",
+    ("less", True): "is before ",
+    ("at_most", True): "is no later than ",
+    ("more", True): "is after ",
+    ("at_least", True): "is no earlier than ",
+}
+"""What a condition asks of a value, and whether the value is a date."""
+
+ONE_OF, BETWEEN, RECORDED = "is one of ", "is between ", "is recorded"
+"""What it asks where it names several values, or none."""
+
+OTHERS_OF: dict[Literal["row", "activation"], str] = {
+    "row": "its own ",
+    "activation": "the activating act's ",
+}
+"""Whose attribute a value is compared with."""
+
+WHERE, IN_CASES = " (where ", "in cases where "
+"""What leads to the conditions of an act, in brackets, and to those of the scope."""
+
 EVERY = ("every one of", "that can record the act")
 """What stands before and behind several logs that must all show an act: one that cannot hold it is not
 asked."""
@@ -97,6 +130,7 @@ PLACES: dict[Relation, str] = {
 OTHERS: dict[Correlation, str] = {
     "same_case": "acts of the case",
     "same_resource": "acts of the same person",
+    "different_resource": "acts of other people",
     "same_object": "acts for the same object",
 }
 """Which other acts those are, of what the logs of the evidence record."""
@@ -111,7 +145,7 @@ STAGE_VERBS: dict[Stage, tuple[str, str]] = {
 HOLDS: dict[Stage, str] = {"review": "holds", "decision": "takes", "remedy": "provides"}
 """The verb that goes with a step whose words end in the stage's own (a management review)."""
 
-QUOTED: dict[tuple[Kind, Form], tuple[str, str]] = {
+QUOTED: dict[tuple[Worded, Form], tuple[str, str]] = {
     ("action", "one"): ("carry out ", ""),
     ("action", "doing"): ("carrying out ", ""),
     ("action", "noun"): ("", " entry"),
@@ -262,3 +296,12 @@ def follows(text: str, at: int, words: str, form: Form) -> bool:
 def quote(name: str) -> str:
     """A name in quotation marks, closing ones inside it doubled."""
     return f"“{name.replace('”', '””')}”"
+
+
+PLAIN_UNIT = re.compile(r"(?!(?:and|or)\b)[^\W\d_]+")
+"""A unit that needs no quotation marks."""
+
+
+def unit_words(unit: str) -> str:
+    """A unit behind a number: as it is where it is a word, else in quotation marks."""
+    return unit if PLAIN_UNIT.fullmatch(unit) else quote(unit)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.scanner import ParseError
-from gnrs_ppl.rule.canonical import canonical
-from gnrs_ppl.rule.types import Act, Constraint, Office, Structure
+from gnrs_ppl.rule.canonical import canonical, dumps
+from gnrs_ppl.rule.types import Act, Condition, Constraint, Office, Structure
 
 
 def recovered(structure: Structure, text: str, lexicon: Lexicon) -> list[str]:
@@ -32,9 +33,10 @@ def facts(rule: Structure) -> Counter[str]:
     scope, trigger, norm, evidence = rule.scope, rule.trigger, rule.norm, rule.evidence
     found = [
         f"scope: {field[:-1]} {name!r}"
-        for field in type(scope).model_fields
+        for field in ("roles", "locations", "objects", "concerns")
         for name in getattr(scope, field)
     ]
+    found += _condition_facts("scope", scope.where)
     found += _act_facts("trigger", trigger.act) if trigger.act else ["trigger: case start"]
     found += [f"trigger: log {trigger.channel!r}"] if trigger.channel else []
     found += [f"trigger: window {trigger.window}"] if trigger.window else []
@@ -60,9 +62,14 @@ def facts(rule: Structure) -> Counter[str]:
 
 
 def _act_facts(place: str, act: Act) -> list[str]:
-    return [
-        f"{place}: {field} {value!r}" for field in type(act).model_fields if (value := getattr(act, field))
-    ]
+    stated = [field for field in type(act).model_fields if field != "where" and getattr(act, field)]
+    return [f"{place}: {field} {getattr(act, field)!r}" for field in stated] + _condition_facts(
+        place, act.where
+    )
+
+
+def _condition_facts(place: str, conditions: Iterable[Condition]) -> list[str]:
+    return [f"{place}: where {dumps(condition)}" for condition in conditions]
 
 
 def _constraint_facts(constraint: Constraint) -> list[str]:

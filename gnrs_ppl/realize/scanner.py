@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypeVar
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import UNITS
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import Form, follows
+from gnrs_ppl.realize.phrases import PLAIN_UNIT, Form, Worded, follows
 from gnrs_ppl.words import NUMBERS, OFTEN, SMALL_NUMBERS
 
 _NUMBER = re.compile(rf"(?:{'|'.join(SMALL_NUMBERS)}|[1-9]\d{{1,8}})(?= )")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+_TEXT = re.compile(r"“((?:[^”]|””)+)”")
 _QUOTED = re.compile(r"[^“”,;.]*?“((?:[^”]|””)+)”")
+
+
+Item = TypeVar("Item")
 
 
 class ParseError(ValueError):
@@ -87,7 +92,7 @@ class Scanner:
 
     # Words and numbers
 
-    def name(self, kind: Kind, form: Form = "one") -> str:
+    def name(self, kind: Worded, form: Form = "one") -> str:
         """A name in one of its forms: quoted, or the longest known words that something grammatical
         follows.
         """
@@ -108,17 +113,17 @@ class Scanner:
                 return name
         raise self.fail(f"the words of {'an' if kind[0] in 'ao' else 'a'} {kind}")
 
-    def joins(self, at: int, words: str, kind: Kind, form: Form) -> bool:
+    def joins(self, at: int, words: str, kind: Worded, form: Form) -> bool:
         """Whether what stands at ``at`` may follow a name; behind a role also what is done in a step."""
         done = tuple(f" {verb}" for verb in self.lexicon.known("step", "doing")) if kind == "role" else ()
         if kind == "step" and words.endswith(" review") and self.text.startswith(" of the ", at):
             return True
         return follows(self.text, at, words, form) or self.text.startswith(done, at)
 
-    def listed(self, item: Callable[[], str], *conjunctions: str) -> tuple[list[str], str]:
+    def listed(self, item: Callable[[], Item], *conjunctions: str) -> tuple[list[Item], str]:
         """``x``, ``x and y`` or ``x, y and z`` with the conjunction used ("" for one item)."""
 
-        def rest() -> tuple[list[str], str]:
+        def rest() -> tuple[list[Item], str]:
             more = []
             while self.take(", "):
                 more.append(item())
@@ -126,7 +131,7 @@ class Scanner:
             return [*more, item()], used
 
         first = item()
-        more: tuple[list[str], str] | None = self.attempt(rest)
+        more: tuple[list[Item], str] | None = self.attempt(rest)
         return ([first, *more[0]], more[1]) if more else ([first], "")
 
     def number(self) -> int:
@@ -136,6 +141,25 @@ class Scanner:
             raise self.fail("a number")
         self.at = match.end()
         return NUMBERS.get(match[0]) or int(match[0])
+
+    def value(self) -> tuple[Decimal | str, str | None]:
+        """A text in quotation marks, or a number in numerals with its unit, if any."""
+        text = _TEXT.match(self.text, self.at)
+        if text:
+            self.at = text.end()
+            return text[1].replace("””", "”"), None
+        amount = _AMOUNT.match(self.text, self.at)
+        if not amount:
+            raise self.fail("a value")
+        self.at = amount.end()
+        if self.text[self.at : self.at + 1] != " ":
+            return Decimal(amount[0]), None
+        word, quoted = PLAIN_UNIT.match(self.text, self.at + 1), _TEXT.match(self.text, self.at + 1)
+        if word or quoted:
+            unit = word[0] if word else quoted[1].replace("””", "”") if quoted else None
+            self.at = (word or quoted).end()  # type: ignore[union-attr]
+            return Decimal(amount[0]), unit
+        return Decimal(amount[0]), None
 
     def times(self) -> int:
         """How often: once, twice, three times."""

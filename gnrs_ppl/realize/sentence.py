@@ -127,6 +127,8 @@ def _whose(verdict: InstanceVerdict, structure: Structure, target: Act) -> str:
         return ""
     if correlation == "same_object":
         return " for the same object"
+    if correlation == "different_resource":
+        return " by another person" if target.role is None else " (another person)"
     if structure.norm.bearer != "trigger" or verdict.bearer is None:
         return " by the same person" if target.role is None else " (the same person)"
     bearer = one_line(verdict.bearer, 80)

@@ -30,28 +30,39 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import (
     ACTING,
     ANY_ONE,
+    BETWEEN,
     BOTH,
     EVERY,
     FILTERS_NOTHING,
     FIRST_TIME,
     HOLDS,
     IN_CASE,
+    IN_CASES,
     MODALS,
     NOBODY,
+    ONE_OF,
     OTHERS,
+    OTHERS_OF,
     PLACES,
+    RECORDED,
     RELATIONS,
     SHARED,
     STAGE_VERBS,
+    TESTS,
     TIES,
+    WHERE,
     WINDOW_UNUSED,
     Form,
+    quote,
+    unit_words,
 )
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
     COUNTING,
+    ORDERING,
     Act,
+    Condition,
     Constraint,
     EvidencePolicy,
     Norm,
@@ -156,7 +167,9 @@ def _act(act: Act, lexicon: Lexicon, form: Form, by: str = "") -> str:
     """
     by = by or ("by" if form == "noun" else "as")
     said = []
-    for _, group in groupby(act.patterns, key=lambda p: (p.activity, p.location, p.object, p.role is None)):
+    for _, group in groupby(
+        act.patterns, key=lambda p: (p.activity, p.location, p.object, p.role is None, p.where)
+    ):
         first, *others = group
         said.append(_pattern(first, [other.role for other in others if other.role], lexicon, form, by))
     return " or ".join(said)
@@ -171,7 +184,31 @@ def _pattern(act: Act, other_roles: list[str], lexicon: Lexicon, form: Form, by:
         people = [lexicon.a("role", role) for role in (act.role, *other_roles)]
         text += f" {by} {' or '.join(people)}"
     text += f" at the {lexicon.form('location', act.location)}" if act.location else ""
-    return text if thing is None or direct else f"{text} in respect of {thing}"
+    text += "" if thing is None or direct else f" in respect of {thing}"
+    return f"{text}{WHERE}{_conditions(act.where, lexicon)})" if act.where else text
+
+
+def _conditions(conditions: Sequence[Condition], lexicon: Lexicon) -> str:
+    """What data must be, behind the word where."""
+    return " and ".join(
+        f"the {lexicon.form('attribute', c.attribute)} {_condition(c, lexicon)}" for c in conditions
+    )
+
+
+def _condition(condition: Condition, lexicon: Lexicon) -> str:
+    if condition.other is not None:
+        other = lexicon.form("attribute", condition.other.attribute)
+        return f"{TESTS[condition.test, False]}{OTHERS_OF[condition.other.of]}{other}"
+    unit = f" {unit_words(condition.unit)}" if condition.unit else ""
+    values = [quote(v) if isinstance(v, str) else f"{v:f}{unit}" for v in condition.value]
+    if condition.test == "recorded":
+        return RECORDED
+    if condition.test == "one_of":
+        return ONE_OF + series(values, "or")
+    if condition.test == "between":
+        return f"{BETWEEN}{values[0]} and {values[1]}"
+    dated = isinstance(condition.value[0], str) and condition.test in ORDERING
+    return f"{TESTS[condition.test, dated]}{values[0]}"
 
 
 class _Writer:
@@ -244,6 +281,8 @@ class _Writer:
             found.append(f"at {series(self.names('location', scope.locations), 'or')}")
         if self.rule.trigger.act and scope.objects:
             found.append(f"where {self.any_of('object', scope.objects)} is involved")
+        if scope.where:
+            found.append(f"{IN_CASES}{_conditions(scope.where, self.lexicon)}")
         if self.window and not self.window_told and any(c.after for c in self.constraints):
             self.window_told = True
             found.append(f"for {duration(self.window)} after {self.again()}")

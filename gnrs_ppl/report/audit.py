@@ -78,7 +78,9 @@ def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -
                 style="dim",
             )
         )
-    if result.procedure.verdicts or result.procedure.status == "prospective":
+    if result.structure.procedure.steps and (
+        result.procedure.verdicts or result.procedure.status == "prospective"
+    ):
         _print_procedure(console, result)
     console.print(
         shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic")

@@ -7,9 +7,11 @@ import json
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Frozen, Kind
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.types import (
     SLOTS,
     Act,
+    Condition,
     Constraint,
     EvidencePolicy,
     Norm,
@@ -58,24 +60,34 @@ def canonical_slot(content: SlotContent) -> SlotContent:
 
 def canonical_scope(scope: Scope) -> Scope:
     """Names in order: the lists are sets."""
-    return Scope(**{field: tuple(sorted(getattr(scope, field))) for field in Scope.model_fields})
+    names = ("roles", "locations", "objects", "concerns")
+    update: dict[str, object] = {field: tuple(sorted(getattr(scope, field))) for field in names}
+    return scope.model_copy(update=update | {"where": _canonical_conditions(scope.where)})
 
 
 def canonical_trigger(trigger: Trigger) -> Trigger:
-    """Alternatives in order."""
-    return (
-        trigger.model_copy(update={"act": canonical_act(trigger.act)})
-        if trigger.act and trigger.act.alternatives
-        else trigger
-    )
+    """Alternatives and conditions in order."""
+    return trigger.model_copy(update={"act": canonical_act(trigger.act)}) if trigger.act else trigger
 
 
 def canonical_act(act: Act) -> Act:
-    """Patterns in order: they are a set."""
-    if not act.alternatives:
+    """Patterns and their conditions in order: they are sets."""
+    if not (act.alternatives or act.where):
         return act
-    first, *others = sorted(act.patterns, key=dumps)
+    plain = {
+        pattern.model_copy(update={"where": _canonical_conditions(pattern.where)}) for pattern in act.patterns
+    }
+    first, *others = sorted(plain, key=dumps)
     return first.model_copy(update={"alternatives": tuple(others)})
+
+
+def _canonical_conditions(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """Conditions once each and in order, and so the values of one_of."""
+    plain = {
+        c.model_copy(update={"value": tuple(sorted(c.value))}) if c.test == "one_of" else c
+        for c in conditions
+    }
+    return tuple(sorted(plain, key=dumps))
 
 
 def canonical_norm(norm: Norm) -> Norm:
@@ -115,6 +127,78 @@ def dumps(model: Frozen) -> str:
     return json.dumps(
         model.model_dump(mode="json", exclude_defaults=True), sort_keys=True, separators=(",", ":")
     )
+
+
+def refuse_data(structure: Structure, why: str) -> None:
+    """Refuse a rule that states a condition on data, where one cannot be heeded.
+
+    Raises
+    ------
+    InputError
+        Names the first such condition and says why.
+    """
+    for place, condition in conditions_in(structure):
+        raise InputError(
+            f"states a condition on {condition.attribute!r}, and {why}",
+            "leave the condition out, or audit the rule on a log",
+            field=place,
+        )
+
+
+def beyond_payloads(structure: Structure) -> list[str]:
+    """What a rule states for which no payload stands: conditions on data, and another person.
+
+    What counts payloads would pass over it.
+
+    Parameters
+    ----------
+    structure : Structure
+    """
+    return [found for slot in SLOTS for found in beyond_payloads_in(getattr(structure, slot))]
+
+
+def beyond_payloads_in(content: SlotContent) -> list[str]:
+    """What of one slot's content no payload stands for.
+
+    Parameters
+    ----------
+    content : SlotContent
+    """
+    found = [f"states a condition on {c.attribute!r}" for _, c in _conditions_of(content)]
+    if isinstance(content, Norm):
+        apart = any(content.correlation(c) == "different_resource" for c in content.constraints)
+        found += ["asks for another person (different_resource)"] if apart else []
+    return found
+
+
+def conditions_in(structure: Structure) -> list[tuple[str, Condition]]:
+    """Every condition on data with the field it stands in, in reading order (D entries).
+
+    Parameters
+    ----------
+    structure : Structure
+    """
+    return [found for slot in SLOTS for found in _conditions_of(getattr(structure, slot))]
+
+
+def _conditions_of(content: SlotContent) -> list[tuple[str, Condition]]:
+    if isinstance(content, Scope):
+        return [("scope.where", condition) for condition in content.where]
+    if isinstance(content, Trigger):
+        return [("trigger.act", condition) for condition in (content.act.conditions if content.act else ())]
+    if not isinstance(content, Norm):
+        return []
+    places: list[tuple[str, Condition]] = []
+    for index, constraint in enumerate(content.constraints):
+        acts = {
+            "target": constraint.target,
+            "after": constraint.after.act if constraint.after else None,
+            "unless": constraint.unless,
+        }
+        for field, act in acts.items():
+            place = f"norm.constraints[{index}].{field}"
+            places += [(place, condition) for condition in (act.conditions if act else ())]
+    return places
 
 
 def signature(structure: Structure) -> str:

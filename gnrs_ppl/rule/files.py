@@ -12,11 +12,11 @@ from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import read_data, validated
 from gnrs_ppl.context.types import Frozen, RecordLayer, Schema
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.types import SLOTS, Structure
 
 
 class RuleFile(Frozen):
-    """Shape of a rule file.
+    """Shape of a rule file; the five slots may also stand in it themselves, without ``rule``.
 
     ``records`` holds the capability the rule was compiled with, so that a pair first seen in a later log is a
     finding and not a change of n (SEMANTICS line 2).
@@ -46,7 +46,10 @@ def read_rule(path: Path) -> RuleFile:
     InputError
         With file, field, problem and remedy.
     """
-    return validated(RuleFile, read_data(path), source=str(path))
+    data = read_data(path)
+    if "rule" not in data and "norm" in data:  # the five slots themselves
+        data = {"rule": {key: data.pop(key) for key in SLOTS if key in data}, **data}
+    return validated(RuleFile, data, source=str(path))
 
 
 def rule_json(structure: Structure, schema: Schema, records: RecordLayer, title: str = "") -> str:

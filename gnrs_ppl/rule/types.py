@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    model_serializer,
+    model_validator,
+)
 
+from gnrs_ppl.context.limits import CONSTANT, LONGEST_NAME
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, Names, _listed, _unset
 
@@ -67,9 +76,19 @@ ORDERED: tuple[str, ...] = ("response", "not_response", "precedence", "not_prece
 """Templates for which it matters which of two rows of one recorded instant came first."""
 
 Force = Literal["must", "should", "may"]
-Correlation = Literal["same_resource", "same_object", "same_case"]
-KEY_OF: dict[Correlation, str] = {"same_resource": "resource", "same_object": "object"}
+DraftedCorrelation = Literal["same_resource", "same_object", "same_case"]
+"""Correlations that models are asked for and that drafts consist of."""
+Correlation = Literal[DraftedCorrelation, "different_resource"]
+KEY_OF: dict[Correlation, str] = {
+    "same_resource": "resource",
+    "different_resource": "resource",
+    "same_object": "object",
+}
 """The column that a correlation compares, where it compares one."""
+Test = Literal["equal", "not_equal", "less", "at_most", "more", "at_least", "one_of", "between", "recorded"]
+"""What a condition asks of a value."""
+ORDERING: tuple[Test, ...] = ("less", "at_most", "more", "at_least", "between")
+"""Tests that need an order: of numbers, or of dates."""
 Operator = Literal["all", "any", "at_least"]
 Ties = Literal["unknown", "fulfil", "violate"]
 """What a row at the same recorded instant as the activation counts as, where order matters (T entries)."""
@@ -77,6 +96,115 @@ Stage = Literal["review", "decision", "remedy", "appeal"]
 
 SLOTS = ("scope", "trigger", "norm", "evidence", "procedure")
 """The slots K in the paper's order."""
+
+
+def _constant(value: Any) -> Decimal | str:
+    """A number as a decimal, anything else as text: files know no decimals, and JSON no dates."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        if not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
+            raise ValueError(f"a text to compare with is 1 to {LONGEST_NAME} printable characters")
+        return value
+    if not isinstance(value, int | float | Decimal):
+        raise ValueError("a value to compare with is a number, a text, a date, true or false")
+    number = Decimal(str(value))  # of a float its shortest decimals, those the file has
+    if not number.is_finite():
+        raise ValueError(f"{value} is no number to compare with")
+    number = number.normalize() + 0
+    _, digits, exponent = number.as_tuple()
+    most, decimals = CONSTANT
+    if len(digits) > most or not -decimals <= int(exponent) <= most - len(digits):
+        raise ValueError(f"a number has at most {most} digits, at most {decimals} of them decimals")
+    return number.quantize(Decimal(1)) if int(exponent) > 0 else number
+
+
+def _constants(value: Any) -> Any:
+    return tuple(map(_constant, value if isinstance(value, list | tuple) else (value,)))
+
+
+def _other(value: Any) -> Any:
+    return {"attribute": value} if isinstance(value, str) else value
+
+
+Scalar = str | int | float | bool
+
+
+class Other(Frozen):
+    """Another attribute to compare with; a plain string in a file is one of the same record."""
+
+    attribute: Name
+    """An attribute of the record layer, of the same type and unit."""
+    of: Literal["row", "activation"] = "row"
+    """Of the same record, or of the record from which the constraint starts."""
+
+
+class Condition(Frozen):
+    """A condition on an attribute of the record layer (D entries)."""
+
+    attribute: Name
+    """An attribute of the record layer."""
+    test: Test
+    """What its value must be."""
+    value: Annotated[
+        tuple[Decimal | str, ...],
+        BeforeValidator(_constants, json_schema_input_type=Scalar | list[Scalar]),
+        Field(max_length=64),
+    ] = ()
+    """What to compare with: one value, two for between, two or more for one_of; none for recorded, or where
+    other is stated. Dates as 2024-05-31."""
+    other: Annotated[Other | None, BeforeValidator(_other, json_schema_input_type=str | Other | None)] = None
+    """Another attribute to compare with, in place of value."""
+    unit: Name | None = None
+    """The unit of the numbers; that of the attribute where left out."""
+
+    @model_validator(mode="after")
+    def _compares_with_something(self) -> Condition:
+        needed = {"recorded": (0, 0), "between": (2, 2), "one_of": (2, 64)}.get(self.test, (1, 1))
+        if self.other is not None:
+            if self.value or self.test in ("recorded", "between", "one_of"):
+                raise ValueError(
+                    f"{self.test} takes no other attribute"
+                    if not self.value
+                    else "state value or other, not both"
+                )
+            if self.unit is not None:
+                raise ValueError("unit goes with numbers, not with another attribute")
+            if self.other == Other(attribute=self.attribute):
+                raise ValueError(f"compares {self.attribute!r} with itself")
+        elif not needed[0] <= len(self.value) <= needed[1]:
+            count = (
+                "no value"
+                if not needed[1]
+                else "one value"
+                if needed == (1, 1)
+                else ("two values" if self.test == "between" else "two values or more")
+            )
+            raise ValueError(f"{self.test} takes {count}, not {len(self.value)}")
+        if len(set(self.value)) < len(self.value) or len({type(v) for v in self.value}) > 1:
+            raise ValueError("values differ from one another, and are all numbers or all text")
+        numbers = [v for v in self.value if isinstance(v, Decimal)]
+        if self.unit is not None and not numbers:
+            raise ValueError("unit goes with numbers")
+        if self.test == "between" and sorted(self.value) != list(self.value):
+            raise ValueError("between names the lower value first")
+        return self
+
+    @field_serializer("value", when_used="json")
+    def _plain_values(self, value: tuple[Decimal | str, ...]) -> list[Scalar]:
+        return [
+            v if isinstance(v, str) else int(v) if v == v.to_integral_value() else float(v) for v in value
+        ]
+
+
+def _activation_compared(*conditions: Condition) -> bool:
+    return any(c.other is not None and c.other.of == "activation" for c in conditions)
+
+
+Conditions = Annotated[
+    tuple[Condition, ...], BeforeValidator(_listed), Field(max_length=12, exclude_if=_unset)
+]
+"""Conditions that all hold; left out of dumps where there are none, so that rules are written as before."""
 
 
 def _act(value: Any) -> Any:
@@ -103,6 +231,8 @@ class Act(Frozen):
     """On what; anything where left out."""
     role: Name | None = None
     """Who acts; anyone where left out."""
+    where: Conditions = ()
+    """Conditions on what else its row, or its case, records; all of them (D entries)."""
     alternatives: Annotated[tuple[Act, ...], BeforeValidator(_acts), Field(max_length=7)] = ()
     """Further patterns, any of which will do; in a file written any_of."""
 
@@ -147,6 +277,11 @@ class Act(Frozen):
         """The distinct activities of its patterns."""
         return tuple(dict.fromkeys(pattern.activity for pattern in self.patterns))
 
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of all its patterns."""
+        return tuple(condition for pattern in self.patterns for condition in pattern.where)
+
     def carried_by(self, role: str | None) -> Act:
         """The act with this role in every pattern."""
         others = tuple(a.model_copy(update={"role": role}) for a in self.alternatives)
@@ -175,6 +310,14 @@ class Scope(Frozen):
     """It is opened on one of these objects."""
     concerns: Names = ()
     """Objects that only the text names."""
+    where: Conditions = ()
+    """Conditions on attributes of the case, at its start too (D6)."""
+
+    @model_validator(mode="after")
+    def _conditions_of_the_case(self) -> Scope:
+        if _activation_compared(*self.where):
+            raise ValueError("where: a scope has no activation to compare with")
+        return self
 
 
 class Trigger(Frozen):
@@ -198,6 +341,8 @@ class Trigger(Frozen):
             raise ValueError("state act and channel together, or neither of them for case start")
         if self.act is None and self.once == "first":
             raise ValueError("once: first needs an act; case start happens once anyway")
+        if self.act is not None and _activation_compared(*self.act.conditions):
+            raise ValueError("act: compares with the activation, which is the trigger itself")
         return self
 
 
@@ -208,6 +353,12 @@ class After(Frozen):
     """The act from which the constraint starts anew."""
     channel: Name
     """The log in which it stands."""
+
+    @model_validator(mode="after")
+    def _activates_by_itself(self) -> After:
+        if _activation_compared(*self.act.conditions):
+            raise ValueError("act: compares with the activation, which is this act itself")
+        return self
 
 
 class Constraint(Frozen):
@@ -252,6 +403,18 @@ class Constraint(Frozen):
         if self.after is not None and self.template in MUTUAL:
             raise ValueError(f"{self.template} binds two acts and takes no after")
         return self
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """The acts it names: target, second activation, exception."""
+        after = self.after.act if self.after else None
+        return tuple(act for act in (self.target, after, self.unless) if act is not None)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Attributes of the activation that its conditions compare with, once each."""
+        others = (condition.other for act in self.acts for condition in act.conditions)
+        return tuple(dict.fromkeys(o.attribute for o in others if o is not None and o.of == "activation"))
 
     @property
     def positive(self) -> bool:
@@ -342,10 +505,16 @@ class Step(Frozen):
 class Procedure(Frozen):
     """What follows a violation: steps in order, and the time for each of them to be taken (line 23)."""
 
-    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
-    """What follows a violation, in order."""
+    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(max_length=12)] = ()
+    """What follows a violation, in order; drafts have at least one, a rule by hand may say nothing of it."""
     response_time: Duration | None = None
     """The time for each step, from the breach; prospective where left out."""
+
+    @model_validator(mode="after")
+    def _time_of_a_step(self) -> Procedure:
+        if self.response_time is not None and not self.steps:
+            raise ValueError("response_time is that of steps, and there are none")
+        return self
 
 
 class Structure(Frozen):
@@ -359,5 +528,5 @@ class Structure(Frozen):
     """What must or must not happen."""
     evidence: EvidencePolicy
     """Which logs show it."""
-    procedure: Procedure
+    procedure: Procedure = Procedure()
     """What follows a violation."""

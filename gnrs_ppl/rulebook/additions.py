@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Channel, Interval, RecordLayer
+from gnrs_ppl.context.types import COLUMNS, Channel, Interval, RecordLayer
 from gnrs_ppl.rulebook.imagined import COMPLETE
 
 if TYPE_CHECKING:
     import duckdb
 
+_COLUMNS = ", ".join(f'"{column}"' for column in COLUMNS)
 ELSEWHERE = "a case elsewhere"
 """The case that holds one row of what is added, so that none of it counts as never recorded."""
 Variant = Literal["as named", "otherwise"]
@@ -197,7 +198,7 @@ def _change(connection: duckdb.DuckDBPyConnection, addition: Addition, variant: 
     if isinstance(addition, Keep):
         if named:  # a twin of each row of the act elsewhere, else one of the first row of each case
             connection.execute(
-                """INSERT INTO events
+                f"""INSERT INTO events ({_COLUMNS})
                    WITH act AS (SELECT * FROM events WHERE activity = $activity
                                 QUALIFY dense_rank() OVER (PARTITION BY case_id ORDER BY channel) = 1),
                         rest AS (SELECT * FROM events WHERE NOT EXISTS (SELECT 1 FROM act)
@@ -258,7 +259,7 @@ def _elsewhere(
     """A row of what is added in a case of its own."""
     named = {"role": None, "object": None, "location": None} | dict(fields)
     connection.execute(
-        """INSERT INTO events
+        f"""INSERT INTO events ({_COLUMNS})
            SELECT $case || ' ' || count(*), $case, $activity, min("timestamp"), any_value("offset"),
                   any_value("grain"), NULL, $role, $object, $location, $channel, NULL FROM events""",
         {"case": ELSEWHERE, "activity": activity, "channel": channel, **named},

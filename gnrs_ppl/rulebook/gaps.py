@@ -22,6 +22,7 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.errors import GnrsError, InputError, Refused
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import phrase, render
+from gnrs_ppl.rule.canonical import refuse_data
 from gnrs_ppl.rule.pools import Option, Pools, options
 from gnrs_ppl.rule.types import KEY_OF, SLOTS, Act, Structure
 from gnrs_ppl.rulebook.additions import (
@@ -132,7 +133,7 @@ def gaps(context: Context, rule: Structure | None = None) -> Gaps:
     Raises
     ------
     InputError
-        The context names no log, or neither rule nor pools.
+        The context names no log, or neither rule nor pools; or the rule states a condition on data.
     """
     if context.records.prospective:
         raise InputError(
@@ -146,6 +147,7 @@ def gaps(context: Context, rule: Structure | None = None) -> Gaps:
     lexicon = Lexicon.of(schema, records.layer)
     found, fine = [], []
     for part in [Part("the rule", rule)] if rule is not None else list(_parts(context, records)):
+        refuse_data(part.structure, "what would fill in data is not searched")
         gap = _gap(part, records, schema, lexicon, context.records.dates_only, alone=rule is not None)
         if gap is None:
             fine.append(part)

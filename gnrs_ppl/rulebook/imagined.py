@@ -119,6 +119,7 @@ class Imagined:
                     "zone": None,
                     "offset": cls._offset(records),
                     "support": (),
+                    "attributes": (),
                 }
             )
         )

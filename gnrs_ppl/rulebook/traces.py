@@ -10,6 +10,7 @@ from math import prod
 
 from gnrs_ppl.context.log import EventLog, open_connection
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import COLUMNS
 from gnrs_ppl.rulebook.imagined import EVERYTHING, START, Happening, Imagined, Trace
 from gnrs_ppl.rulebook.vocabulary import Vocabulary
 
@@ -169,6 +170,6 @@ class Space:
                 },
             )
         connection.execute("DROP TABLE kinds")
-        rows = imagined.rows(EVERYTHING, self.everything())
+        rows = [row[: len(COLUMNS)] for row in imagined.rows(EVERYTHING, self.everything())]
         connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * len(rows[0]))})", rows)
         return EventLog.sealed(connection, "", imagined.records)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.rule.types import LOOK_BACK, MUTUAL, NEIGHBOURS, Act, Constraint, Structure
+from gnrs_ppl.rule.canonical import refuse_data
+from gnrs_ppl.rule.types import KEY_OF, LOOK_BACK, MUTUAL, NEIGHBOURS, Act, Constraint, Structure
 from gnrs_ppl.rulebook.imagined import Imagined
 
 Field = Literal["role", "object", "location"]
@@ -68,7 +69,14 @@ def vocabulary(structures: Sequence[Structure], imagined: Imagined) -> Vocabular
     Acts in every log in which a rule looks for them; roles, objects and places that a rule names for an act,
     and one other of each; another act where a rule counts any event of a case; two people, or two objects,
     where a rule asks for the same.
+
+    Raises
+    ------
+    InputError
+        A rule states a condition on data, for which no values are imagined.
     """
+    for structure in structures:
+        refuse_data(structure, "imagined cases hold no data")
     uses = [use for number, s in enumerate(structures) for use in _uses(number, s, imagined)]
     same_object = any(s.norm.correlation(c) == "same_object" for s in structures for c in s.norm.constraints)
     looked_at = _looked_at(structures, uses)
@@ -177,7 +185,7 @@ def _personal(structure: Structure) -> bool:
     """Whether it matters who acts."""
     norm = structure.norm
     first = structure.trigger.once == "first" and norm.bearer == "trigger"
-    return first or any(norm.correlation(c) == "same_resource" for c in norm.constraints)
+    return first or any(KEY_OF.get(norm.correlation(c)) == "resource" for c in norm.constraints)
 
 
 def _runs_to_closure(structure: Structure, constraint: Constraint) -> bool:

@@ -165,7 +165,7 @@ def touching(structure: Structure, schema: Schema, records: RecordLayer, log: Ev
     concerned = (
         {(p.kind, p.name) for p in spoken} | {("column", p.kind) for p in spoken} | {("column", "timestamp")}
     )
-    if any(c.correlate == "same_resource" for c in structure.norm.constraints):
+    if any(c.correlate in ("same_resource", "different_resource") for c in structure.norm.constraints):
         concerned.add(("column", "resource"))
     found = [
         f
