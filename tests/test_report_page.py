@@ -202,6 +202,17 @@ def test_a_rule_that_nothing_called_up_is_no_clean_bill(tmp_path: Path) -> None:
     assert "no clean bill" in text
 
 
+def test_a_rule_without_a_procedure_has_a_page(tmp_path: Path) -> None:
+    rule = desk(tmp_path, 3)
+    text = rule.read_text()
+    for kept in (True, False):
+        lines = [line for line in text.splitlines(keepends=True) if kept or "procedure:" not in line]
+        rule.write_text("".join(lines))
+        assert run(["audit", "--rule", str(rule), "--out", str(tmp_path / "audit")]) == 1
+        write_report(tmp_path / "audit", tmp_path / "page.html")
+        assert ("That the procedure after a breach was followed" in Seen(tmp_path / "page.html").text) == kept
+
+
 def test_a_draft_that_was_not_audited_says_how(folder: Path, tmp_path: Path) -> None:
     drafted = tmp_path / "drafted"
     shutil.copytree(folder, drafted)

@@ -26,8 +26,6 @@ HEARTBEAT = 15.0
 """Seconds of silence after which a line says that the stream still stands."""
 STREAMS = 4
 """Streams of one job at a time."""
-MIXED = 1.05
-"""Nested R-hat below which the page says that the chains agree so far."""
 
 
 class Event(NamedTuple):
@@ -94,7 +92,6 @@ class Told:
             "steps": int(line["steps"]),
             "best": float(line["best"]),
             "r_hat": None if r_hat is None else float(r_hat),
-            "mixed": MIXED,
             "slots": [
                 {
                     "name": slot,
