@@ -284,7 +284,7 @@ def test_a_step_nobody_takes_stays_out(context: Context) -> None:
     assert parsed.structure is not None
     assert [s.name for s in parsed.structure.procedure.steps] == ["written_decision"]
     assert parsed.notes == ("procedure: nobody takes step 'manager_review', so it stays out",)
-    assert "at least 1" in read(context, changed("procedure", steps=[step(role=None)])).empty["procedure"]
+    assert "has no steps" in read(context, changed("procedure", steps=[step(role=None)])).empty["procedure"]
 
 
 def test_k_belongs_to_at_least(context: Context) -> None:

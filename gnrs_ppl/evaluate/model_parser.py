@@ -145,6 +145,8 @@ class _Reader:
                 continue
             try:
                 data = getattr(self, f"_{slot}")(stated.model_dump(), notes)
+                if slot == "procedure" and not data["steps"]:
+                    raise InputError("has no steps", "name one", source=SOURCE, field="procedure.steps")
                 slots[slot] = canonical_slot(validated(stated.kind, data, source=SOURCE, field=slot))
             except InputError as error:
                 empty[slot] = str(error)

@@ -32,6 +32,7 @@ from gnrs_ppl.models.space import (
     grown,
     grown_edits,
     look_up,
+    room_beside,
 )
 
 SEARCH_TEMPERATURE = 0.08
@@ -151,6 +152,8 @@ def padded(tables: Tables, options: int, pairs: int, beside: int = 0) -> Tables:
         return grown(table, tuple(n + by.get(axis, 0) for axis, n in enumerate(table.shape)), fill)
 
     swaps, joints, lookup, near = tables.swaps, tables.joints, tables.lookup, tables.beside
+    variables, room = near.pairs.shape
+    room = max(beside, room, room_beside(variables, pairs))
     return tables._replace(
         candidate=longer(tables.candidate, (1,)),
         log_prior=longer(tables.log_prior, (1,), PADDING),
@@ -173,7 +176,7 @@ def padded(tables: Tables, options: int, pairs: int, beside: int = 0) -> Tables:
         lookup=lookup
         and lookup._replace(start=longer(lookup.start, (1,)), tuples=longer(lookup.tuples, (1,), 1)),
         edits=grown_edits(tables.edits, more),
-        beside=Beside(*(grown(leaf, (len(leaf), max(beside, leaf.shape[1])), 0) for leaf in near)),
+        beside=Beside(*(grown(leaf, (variables, room), 0) for leaf in near)),
     )
 
 

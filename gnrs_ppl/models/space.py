@@ -314,8 +314,7 @@ def build_space(
         log_prior[v, : sizes[v]] = np.log(p0 / p0.sum())
     swap_tables, joint_tables = _swaps(swaps or {}, candidate, sizes), _joints(joints or {}, sizes, options)
     pair_numbers = np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(-1, 2)
-    # small spaces of a shape share a program
-    room = min(len(sizes) - 1, padded_pairs) if len(sizes) <= FEW_VARIABLES else 0
+    room = room_beside(len(sizes), padded_pairs)
     return RuleSpace(
         sizes=np.array(sizes, np.int32),
         candidate=candidate,
@@ -499,6 +498,11 @@ def grown_edits(edits: Edits, more: int) -> Edits:
         targets=columns(edits.targets, 0),
         log_weight=np.concatenate([of_one.ravel(), of_pairs.ravel()]),
     )
+
+
+def room_beside(variables: int, pairs: int) -> int:
+    """Least room for the pairs of a variable: small spaces of a shape share a program."""
+    return min(variables - 1, pairs) if variables <= FEW_VARIABLES else 0
 
 
 def build_beside(pairs: Int[AnyArray, "P 2"], variables: int, room: int = 0) -> Beside:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ def draft_data(draft: Draft) -> dict[str, Any]:
     search, answered = draft.search, draft.search.answered
     return {
         "goal": draft.goal.model_dump(mode="json", exclude_defaults=True),
-        "reading": reading_data(draft.readings, draft.context.rule, draft.said),
+        "reading": reading_data(draft.readings, draft.context.rule, draft.said, draft.said_beside),
         "request": {
             "context": draft.context.source,
             "own_pools": draft.context.pools is not None,
@@ -69,8 +69,12 @@ def draft_data(draft: Draft) -> dict[str, Any]:
     }
 
 
-def reading_data(readings: Readings, rule: int, said: Sequence[bool]) -> dict[str, Any]:
-    """A sentence as it was read, which of its rules is meant (from 0), and whether each statement is said."""
+def reading_data(
+    readings: Readings, rule: int, said: Sequence[bool], said_beside: Mapping[str, bool]
+) -> dict[str, Any]:
+    """A sentence as it was read, which of its rules is meant (from 0), whether each statement is said, and
+    what is read beside them.
+    """
     from gnrs_ppl.reading.goal import rules_of
     from gnrs_ppl.reading.plain import as_data
     from gnrs_ppl.report.reading import beside_in_words, parts_beside, parts_of, reading_in_words
@@ -86,11 +90,11 @@ def reading_data(readings: Readings, rule: int, said: Sequence[bool]) -> dict[st
             [part._asdict() | {"span": [part.span.start, part.span.end]} for part in parts_of(reading)]
             for reading in best
         ],
-        "said_beside": draft.said_beside,
-        "beside_in_words": beside_in_words(draft.readings),
+        "said_beside": dict(said_beside),
+        "beside_in_words": beside_in_words(readings),
         "parts_beside": [
             part._asdict() | {"slot": slot, "span": [part.span.start, part.span.end]}
-            for slot, parts in parts_beside(draft.readings).items()
+            for slot, parts in parts_beside(readings).items()
             for part in parts
         ],
     }

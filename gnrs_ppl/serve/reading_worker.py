@@ -75,7 +75,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="sentence"
         )
     told: dict[str, Any] = {"goal": None, "open": None, "anew": False}
-    readings = read(sentence, _context(path).schema)
+    known = _context(path)
+    readings = read(sentence, known.schema, known.records.channels)
     try:
         if request["do"] == "save":
             told["goal"] = plain(new_goal(path, sentence, {}, ask=given, replace_goal=True).goal)
@@ -92,7 +93,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(readings: Readings) -> dict[str, Any]:
     """A reading as pages show it."""
-    data = reading_data(readings, 0, [True] * len(readings.statements))
+    data = reading_data(readings, 0, [True] * len(readings.statements), {})
     statements = statements_of(data)
     for shown, statement in zip(statements, readings.statements, strict=True):
         shown["others"] = [
@@ -102,6 +103,7 @@ def _shown(readings: Readings) -> dict[str, Any]:
     return {
         "marked": marked_words(data),
         "statements": statements,
+        "beside": list(data["beside_in_words"].values()),
         "guessed": guessed(readings),
         "unread": [item["words"] for item in data["unread"]],
         "nothing": why_nothing(readings),
