@@ -74,6 +74,7 @@ NO_PLACE = log(without="location")
     "sentence, rows, reason, told",
     [
         ("Bananas are yellow.", small.LOG, "no_duty", "the sentence states no duty or ban that acts show"),
+        ("After a shift starts, staff may check in only if ten minutes have passed without an excuse.", small.LOG, "time_not_read", "the time 'ten minutes' is stated and could not be read as the time of anything"),
         ("All contracts must be countersigned.", small.LOG, "no_such_act", "no act like 'contracts … countersigned' is in the schema"),
         ("After a shift starts, staff must take a nap within 30 minutes.", small.LOG, "no_such_act", "no act like 'take a nap' is recorded (Nap: 0 of 11 rows)"),
         ("After a nap, staff must check in within 30 minutes.", small.LOG, "no_such_act", "no act like 'nap' is recorded (Nap: 0 of 11 rows)"),

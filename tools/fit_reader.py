@@ -1,7 +1,7 @@
 """Fit the model of relations and write gnrs_ppl/reading/relations.tsv.gz.
 
-    python tools/fit_reader.py fit [TEXT2DECLARE]     # TEXT2DECLARE: text2declare_dev.json, of which two
-    thirds are used python tools/fit_reader.py check [TEXT2DECLARE]   # five-fold, whole domains left out
+    python tools/fit_reader.py fit [TEXT2DECLARE]     # text2declare_dev.json, of which two thirds are used
+    python tools/fit_reader.py check [TEXT2DECLARE]   # five-fold, whole domains left out
 
 The sentences under tools/sentences are in the words of many kinds of speakers, each with its schema and the
 constraints it states, or the reason why it states none. They were written for this purpose by a language

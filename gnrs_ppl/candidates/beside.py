@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
-from gnrs_ppl.candidates.templates import RESPONSE_TIMES, step_names
+from gnrs_ppl.candidates.templates import step_names
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.agreement import evidence_said, procedure_said
@@ -184,7 +184,6 @@ def _procedures(material: Material, read: ProcedureRead) -> ProposedCandidates:
             "procedure",
             {"steps": content} | ({"response_time": times} if times else {}),
             f"read from the sentence ({read.probability:.0%}): what follows a breach",
-            {} if times else {"response_time": RESPONSE_TIMES},
         )
 
 

@@ -4,6 +4,8 @@ neighbour.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterator
 
 from gnrs_ppl.candidates.beside import evidence_of, procedure_of, unheld_evidence, unheld_procedure
@@ -16,10 +18,13 @@ from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
 from gnrs_ppl.rule.types import UNIMPLEMENTED
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
+SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
 ORDINALS: dict[Grain, str] = {
     "day": "dates only",
     "minute": "minutes only",
@@ -44,7 +49,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     -------
     Refused or None
         With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``no_such_template``,
-        ``names_no_individuals``, ``too_coarse``, ``no_such_field``, ``no_such_log`` or ``no_such_role``.
+        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``no_such_field``, ``no_such_log`` or
+        ``no_such_role``.
     """
     goal = context.goal
     if goal.required or goal.forbidden or goal.permitted or context.pools is not None:
@@ -58,6 +64,9 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
             f"({unheld.score:.2f})"
         )
         return Refused(told, REMEDY, reason="no_such_act")
+    if goal.within is None and (lost := _lost_time(readings, context.rule)):
+        told = f"the time '{lost}' is stated and could not be read as the time of anything"
+        return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
     for number in rules_of(readings)[context.rule]:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [
             readings.statements[number].best
@@ -66,6 +75,28 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         if all(why):
             return why[0]
     return _beside(Material(context))
+
+
+def _lost_time(readings: Readings, rule: int) -> str:
+    """A time in a sentence that the rule's statements were read from which no way to read anything heeds; a
+    rule without it would be another rule.
+    """
+    said = [readings.statements[number] for number in rules_of(readings)[rule]]
+    used = [span.start for s in said for span in s.best.used]
+    heeded = [r.time.span for s in readings.statements for r in s.readings if r.time]
+    heeded += [r.condition for s in readings.statements for r in s.readings if r.condition]
+    heeded += [b for b in readings.background if not any(b.start <= start < b.end for start in used)]
+    if readings.procedure and readings.procedure.time:
+        heeded.append(readings.procedure.time.span)
+    ends = [m.start() for m in SENTENCE_END.finditer(readings.sentence)]
+    for length in durations(readings.sentence):
+        told = Span(length.start, length.end)
+        here = bisect(ends, told.start)
+        if any(bisect(ends, start) == here for start in used) and not any(
+            told.start < h.end and h.start < told.end for h in heeded
+        ):
+            return readings.words(told)
+    return ""
 
 
 def _beside(material: Material) -> Refused | None:

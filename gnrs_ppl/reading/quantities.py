@@ -36,6 +36,10 @@ DURATION = re.compile(
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
 
+_ORDINAL = re.compile(r"(?<!within )(?<!than )(?<!for )(?<!in )(?<!after )\ba second$", re.IGNORECASE)
+"""One more, and no time: "a second voucher"."""
+_SHARE = re.compile(r"(?:an?|one|three) quarters? of (?!an? (?:hour|day|year)\b)", re.IGNORECASE)
+
 
 class Length(NamedTuple):
     """A duration as stated, and whether in working days."""
@@ -51,6 +55,8 @@ def durations(text: str) -> tuple[Length, ...]:
     """Every duration of a text, in order."""
     found = []
     for m in DURATION.finditer(text):
+        if _ORDINAL.search(text, 0, m.end()) or _SHARE.match(text, m.start()):
+            continue
         if m["half"]:
             half = m["half"].lower()
             if "day" in half:
