@@ -247,7 +247,8 @@ def read_cell(text: str | None, kind: AttributeType) -> Cell:
     if kind == "date":
         day, rest = text[:10], text[10:]
         try:
-            return date.fromisoformat(day) if rest[:1] in ("", "T", " ") else UNREADABLE
+            plain = day[4:5] == day[7:8] == "-" and day.replace("-", "", 2).isdecimal()
+            return date.fromisoformat(day) if plain and rest[:1] in ("", "T", " ") else UNREADABLE
         except ValueError:
             return UNREADABLE
     whole, _, decimals = (text[1:] if text[:1] in "+-" else text).partition(".")

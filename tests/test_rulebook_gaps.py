@@ -192,7 +192,8 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_without_pools_it_is_the_drafted_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    context = write(tmp_path, changed(CONTEXT, ("pools", ...), ("records.channels.1.closed_world", ...)))
+    open_log = ("records.channels.1.closed_world", ...)
+    context = write(tmp_path, changed(CONTEXT, ("pools", ...), open_log, ("records.case_end", ["Serve"])))
     drafted = gnrs.draft(context, kernel="exact")
     (gap,) = gaps(load_context(context), drafted.structure).gaps
     assert run(["gaps", str(context), "--json"]) == 0

@@ -487,6 +487,9 @@ class _Checker:
         if plan.threaded and opener is not None:
             looked_for = [role.act for role in (target, unless) if role]
             self.data.few_comparisons(place, opener, looked_for, key, plan.compared)
+            if constraint.template in MUTUAL:  # the second half (P1)
+                others = [opener, *([unless.act] if unless else [])]
+                self.data.few_comparisons(place, target.act, others, key, ())
         return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
 
     def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
@@ -700,10 +703,11 @@ class _Checker:
         values: dict[str, object] = {"nobody": list(self.records.automatic) if key == "resource" else []}
         for i, (activity, channels) in enumerate(acts):
             values |= {f"a{i}": activity, f"c{i}": list(channels)}
-        keys, cases, rows, example = self.log.one(
-            f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM '
-            '"events" '
-            f'WHERE "{key}" IS NOT NULL AND NOT list_contains($nobody::VARCHAR[], "{key}") AND ({where})',
+        person = f'NOT list_contains($nobody::VARCHAR[], "{key}")'
+        keys, cases, rows, example, programs = self.log.one(
+            f'SELECT count(DISTINCT "{key}") FILTER ({person}), count(DISTINCT "case_id") FILTER ({person}), '
+            f'count(*) FILTER ({person}), min("{key}") FILTER ({person}), count(*) FILTER (NOT {person}) '
+            f'FROM "events" WHERE "{key}" IS NOT NULL AND ({where})',
             values,
         )
         if not keys and values["nobody"] and any(self.log.seen.get((c, a)) for a, all_ in acts for c in all_):
@@ -712,7 +716,7 @@ class _Checker:
                 "automatic",
                 "use same_case, or correct records.automatic",
             )
-        if keys == 1 and cases >= 2:
+        if keys == 1 and cases >= 2 and not (correlation == "different_resource" and programs):  # D7
             raise Refused(
                 f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so "
                 f"{correlation} correlates nothing",

@@ -96,7 +96,7 @@ class DataChecks:
         comparisons, cases = self.log.connection.execute(
             f"""SELECT coalesce(sum(r.rows * a.threads), 0), count(*)
                 FROM (SELECT "case_id", count(*) AS rows FROM "events"
-                      WHERE list_contains($targets, "activity") GROUP BY ALL) AS r
+                      WHERE "activity" IS NULL OR list_contains($targets, "activity") GROUP BY ALL) AS r
                 JOIN (SELECT "case_id", count(DISTINCT ({", ".join(f'"{v}"' for v in values)})) AS threads
                       FROM "events" WHERE list_contains($openers, "activity") GROUP BY ALL) AS a USING ("case_id")""",
             {
@@ -160,7 +160,9 @@ class DataChecks:
             if not _of_type(value, kind):
                 raise Refused(
                     f"{holds}, which {_shown(value)} is not",
-                    "write dates as 2024-05-31, and numbers without quotation marks",
+                    "put it in quotation marks"
+                    if kind == "text"
+                    else "write dates as 2024-05-31, and numbers without quotation marks",
                 )
         if condition.unit not in (None, attribute.unit):
             raise Refused(

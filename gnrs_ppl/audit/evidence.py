@@ -147,7 +147,11 @@ def act_rows(
         f"null{f'; all to the {common} (E4)' if common else ''}"
     )
     terms = [matches(st, name, act)]
-    return _rows(st, name, about, terms, channels, key, common=common, back=back, threads=threads)
+    table = "events"
+    if threads is not None:  # no other row is compared with each activation
+        acts = st.bind_all(f"{name}_acts", act.activities)
+        table = f"(SELECT * FROM events WHERE activity IS NULL OR activity IN ({acts}))"
+    return _rows(st, name, about, terms, channels, key, table, common=common, back=back, threads=threads)
 
 
 def other_rows(
@@ -176,6 +180,7 @@ def _rows(
     terms: list[str],
     channels: tuple[str, ...],
     key: Key | None,
+    table: str = "events",
     *,
     common: Grain | None,
     back: bool,
@@ -184,9 +189,9 @@ def _rows(
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
     own_key = None if threads else key
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", own_key) if column]
-    case, table = "case_id", "events"
+    case = "case_id"
     if threads is not None:
-        case, table = "thread", f"{threads.name} AS w JOIN events AS e ON e.case_id = w.case_id"
+        case, table = "thread", f"{threads.name} AS w JOIN {table} AS e ON e.case_id = w.case_id"
         if key is not None:
             terms.append(f'"{key}" {"<>" if threads.differ else "="} its_key')
         if threads.differ and st.automatic:

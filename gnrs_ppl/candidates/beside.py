@@ -12,7 +12,7 @@ from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.agreement import evidence_said, procedure_said
 from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, StepRead
 from gnrs_ppl.rule.canonical import SlotContent
-from gnrs_ppl.rule.types import EvidencePolicy, Procedure, Structure
+from gnrs_ppl.rule.types import MOST_STEPS, EvidencePolicy, Procedure, Structure
 
 _SINGLE = "any"
 """Of one log every operator asks the same."""
@@ -100,7 +100,8 @@ def _policies(material: Material, read: EvidenceRead) -> ProposedCandidates:
     choices = list(_with_others(material, named)) if named else list(_choices(_recording(material), read))
     for choice in choices:
         operator, more = _operator(read, len(choice))
-        operator = "all" if named and len(choice) > len(named) == 1 else operator
+        if named and len(choice) > len(named):  # what shows the opening does not speak in their place
+            operator, more = "all", {}
         for candidate in shown_by(choice, operator, told):
             yield candidate._replace(content=candidate.content | more)
 
@@ -160,14 +161,12 @@ def _operator(read: EvidenceRead, many: int) -> tuple[str, dict[str, Any]]:
 
 def _procedures(material: Material, read: ProcedureRead) -> ProposedCandidates:
     """The steps that were read, completed; remedy or appeal alone come after a review and a decision."""
-    if material.context.schema.procedure:
-        return
     offices = [r for r in (*material.overseers, *material.goal.roles) if r]
-    if not offices:
+    steps = list(_completed(read.steps))
+    if material.context.schema.procedure or not offices or len(steps) > MOST_STEPS:
         return
     for first in dict.fromkeys(offices[:2]):
         second = next((o for o in offices if o != first), first)
-        steps = list(_completed(read.steps))
         content: list[dict[str, Any]] = []
         taken: str | None = None
         for stage, one in steps:
@@ -266,6 +265,12 @@ def _records(material: Material, channel: str, activity: str) -> bool:
 def unheld_procedure(material: Material, read: ProcedureRead) -> Refused | None:
     """Why no procedure of this schema is what a sentence says follows a breach."""
     words = material.readings.words
+    if len(list(_completed(read.steps))) > MOST_STEPS:
+        return Refused(
+            f"the sentence tells more than the {MOST_STEPS} steps after a breach that a rule holds",
+            "tell fewer",
+            reason="too_many_steps",
+        )
     nobody = next((s.nobody for s in read.steps if s.nobody), None)
     if nobody is not None:
         return Refused(

@@ -49,8 +49,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     -------
     Refused or None
         With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``no_such_template``,
-        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``no_such_field``, ``no_such_log`` or
-        ``no_such_role``.
+        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``no_such_field``, ``no_such_log``,
+        ``no_such_role`` or ``too_many_steps``.
     """
     goal = context.goal
     if goal.required or goal.forbidden or goal.permitted or context.pools is not None:

@@ -211,6 +211,7 @@ def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
 
 
 COLUMNS_QUOTED = [f'"{column}"' for column in COLUMNS]
+"""Names of the event table's own columns, as SQL writes them."""
 
 
 def _with_attributes(columns: str, attributes: Sequence[Attribute]) -> str:

@@ -19,7 +19,7 @@ from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.goals.questions import Asker, of_goal, plain, settled
 from gnrs_ppl.goals.text import GUESSED, with_fields, with_goal
 from gnrs_ppl.reading import Readings, read
-from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.reading.goal import readings_of, rules_of
 from gnrs_ppl.reading.plain import as_data, why_nothing
 from gnrs_ppl.reading.vocabulary import STOP
 
@@ -260,7 +260,9 @@ def _read(goal: Goal, context: Context) -> Readings:
         if readings.nothing and not (goal.required or goal.forbidden or goal.permitted):
             raise Refused(why_nothing(readings), reason=readings.nothing)
         return readings
-    found = refusal(of_goal(context, goal), readings)
+    context = of_goal(context, goal)
+    readings = readings_of(context)
+    found = refusal(context, readings)
     if found is not None:
         raise found
     return readings

@@ -24,7 +24,7 @@ def evidence_said(policy: EvidencePolicy, read: EvidenceRead, opening: Collectio
     if read.unkept or not named <= set(policy.channels) or not more <= set(opening):
         return False
     many = len(policy.channels)
-    if more and read.operator in (None, "all"):
+    if more:
         return policy.needed(many) == many
     if read.k is not None and policy.needed(many) != read.k:
         return False

@@ -42,14 +42,17 @@ def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: V
     """
     logs = _logs(tuple(channels))
     told = passages(text)
-    told += [p for p in stray_appeals(text, told) if not _appeals_by_act(text, p.span, words)]
+    if not _has_appeals(words):
+        told += stray_appeals(text, told)
     procedure = procedure_of(text, sorted(told), schema, logs, words) if told else None
     taken = [*procedure.spans] if procedure else []
-    evidence = evidence_of(text, logs, taken)
-    cut = [*(taken if procedure and procedure.follows_breach else []), *(evidence.spans if evidence else [])]
+    follows = procedure is not None and procedure.follows_breach
+    evidence = evidence_of(text, logs, taken if follows else ())
+    cut = [*(taken if follows else []), *(evidence.spans if evidence else [])]
     rest = _without(text, cut)
     if procedure and not _tells(rest):  # nothing is left that could be broken
-        procedure, rest = None, _without(text, evidence.spans if evidence else ())
+        procedure, evidence = None, evidence_of(text, logs, ())
+        rest = _without(text, evidence.spans if evidence else ())
     unread = _unread(text, procedure) if procedure and procedure.follows_breach else ()
     return Beside(evidence, procedure, rest, unread)
 
@@ -85,7 +88,7 @@ def _tells(text: str) -> bool:
     return any(c.isalpha() for c in text)
 
 
-def _appeals_by_act(text: str, span: Span, words: Vocabulary) -> bool:
+def _has_appeals(words: Vocabulary) -> bool:
     """Whether an appeal is an act of the schema."""
     return any(
         word in ("appeal", "objection", "complaint") for a in words.actions for word in words.words_of(a)

@@ -28,8 +28,12 @@ _IF = r"(?:if|where|wherever|when|whenever|once|as soon as|should|in case|upon|o
 _BE = r"(?:is|was|are|were|be|has been|have been|comes|came|remains|proves|turns out(?: to be)?|gets|got)"
 _LATE = r"(?:late|overdue|missed|missing|delayed|belated|unapproved|unpaid|outstanding|non-compliant|faulty|incomplete|forgotten|skipped)"
 _THEN = r"(?:is|are|must be|has to be|have to be|shall be|should be|will be|gets?|goes|go|may be|can be|leads? to|results? in|triggers?|calls? for|entails?|prompts?)"
+_OTHERWISE = (
+    r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|"
+    r"in default (?:of (?:this|which|that)|thereof))"
+)
 _ELSE = re.compile(
-    r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))|if not|else",
+    rf"{_OTHERWISE}|if not|else",
     re.IGNORECASE,
 )
 _OPENERS = tuple(
@@ -47,7 +51,7 @@ _OPENERS = tuple(
         rf"(?:if|where|wherever|when|whenever|once|in case|should)\s+(?:an?|any|the|such an?)\s+[\w-]+(?: (?!is\b|was\b|be\b)[\w-]+)?\s+{_BE}\s+{_STATE}\b",
         rf"(?:if|should|where|when|whenever)\s+(?:{_IT}|(?:an?|any|the) [\w-]+(?: [\w-]+)?)\s+(?:fails?(?! to (?!do so|comply))(?: to do so| to comply)?|breaks?|violates?|breaches|infringes?|disregards?)"
         r"(?: (?:this|that|the|a|any)(?: (?:rule|duty|deadline|requirement|obligation))?)?",
-        r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))\b",
+        rf"{_OTHERWISE}\b",
         rf"(?:whoever|anyone who|anybody who|those who)\s+(?:(?:is|are|was|were)\s+{_STATE}|(?:breaks?|violates?|misses|disregards?|breaches|fails? to do so)(?:\s+(?:it|this|that|the)(?: (?!must|has|is)\w+)?)?)",
         rf"(?:(?:a|an|any|every|each|all|the|such)\s+)?{_NOUN}(?:\s+(?:of|against|in)\s+[^,.;:]{{1,40}})?\s*(?=(?:{_THEN})\b|:)",
         rf"(?:(?:a|an|any|every|each|all|the)\s+)?(?:anything {_LATE}|{_LATE}\s+[\w-]+(?: [\w-]+)?)\s*(?=(?:{_THEN})\b)",

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
-from gnrs_ppl.reading.breaches import BY_SITUATION, EITHER_WAY, Passage
+from gnrs_ppl.reading.breaches import EITHER_WAY, Passage
 from gnrs_ppl.reading.logs import Logs
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Named, ProcedureRead, Span, StepRead, Timed
@@ -59,8 +59,8 @@ _STAGE_OF = {
 _ADDRESSEE = frozenset({"report", "escalate", "refer", "notify", "inform", "explain"})
 """Verbs whose step is taken by whom it is brought to."""
 _LEADS_ON = re.compile(
-    r"(?:[\s,]*\(?(?:who|which)\s[^,]{1,40}?,)?(?:[\s,]*(?:then|first|also|again|must|shall|should|may|will|can|has to|have to|is to|are to|does|be|in turn|himself|herself|"
-    r"personally|promptly|independently|to|sends?|takes?|holds?|gives?|makes?|gets?|issues?|provides?|sees? to it that (?:it|this) is|has|a|an|the|out|\w+ly|who)\b)*\s*(?:(?<=\ba )[\w-]+ (?:[\w-]+ )?|(?<=\ban )[\w-]+ )?",
+    r"(?:[\s,]*\(?(?:who|which)\s[^,]{1,40}?,)?(?:[\s,]*(?:then|first|also|again|must|shall|should|may|will|can|have to|is to|are to|does|be|in turn|himself|herself|"
+    r"to|sends?|takes?|holds?|gives?|makes?|gets?|issues?|provides?|sees? to it that (?:it|this) is|has|a|an|the|out|\w+ly|who)\b)*\s*(?:(?<=\ba )[\w-]+ (?:[\w-]+ )?|(?<=\ban )[\w-]+ )?",
     re.IGNORECASE,
 )
 """What may stand between somebody and what they do."""
@@ -127,14 +127,8 @@ _DUE = re.compile(
     r"\b(?:within|in|inside|no later than|not later than|at the latest|at most|not more than)\s+(?:the (?:next|following) )?$",
     re.IGNORECASE,
 )
-_RECORDED = re.compile(r"\s*\(recorded as [^)]*\)", re.IGNORECASE)
 NAME_FITS, ACT_FITS = 0.6, 0.75
 """Least scores of a step of the schema, and of an act of the log that shows a step."""
-_SAME = re.compile(
-    r"\s*(?:\w+\s+){0,3}?(?:through|by way of|by|with|of|on|in|for|the|an?|and (?=puts?)|which goes to|to)\s+(?:\w+\s+){0,4}$",
-    re.IGNORECASE,
-)
-"""Between two words of one step: puts the matter right through a claim, takes a decision."""
 
 
 class _Place(NamedTuple):
@@ -445,6 +439,3 @@ def stage_of(schema: Schema, step: str) -> Stage | None:
     words = (term.phrase or term.name.replace("_", " ")).lower().split()
     stages = [s for w in words if (s := _stage(w, "a")[0] or _stage(w, "")[0])]
     return "appeal" if "appeal" in stages else stages[0] if stages else None
-
-
-__all__ = ["BY_SITUATION", "procedure_of", "stage_of"]

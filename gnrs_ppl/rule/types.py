@@ -501,10 +501,14 @@ class Step(Frozen):
     """The recorded act that shows it was taken, where there is one (line 23)."""
 
 
+MOST_STEPS = 12
+"""Steps a procedure may have."""
+
+
 class Procedure(Frozen):
     """What follows a violation: steps in order, and the time for each of them to be taken (line 23)."""
 
-    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(max_length=12)] = ()
+    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(max_length=MOST_STEPS)] = ()
     """What follows a violation, in order; drafts have at least one, a rule by hand may say nothing of it."""
     response_time: Duration | None = None
     """The time for each step, from the breach; prospective where left out."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.log import COLUMNS_QUOTED, EventLog
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import COLUMNS, Channel, Interval, RecordLayer
+from gnrs_ppl.context.types import Channel, Interval, RecordLayer
 from gnrs_ppl.rulebook.imagined import COMPLETE
 
 if TYPE_CHECKING:
     import duckdb
 
-_COLUMNS = ", ".join(f'"{column}"' for column in COLUMNS)
+_COLUMNS = ", ".join(COLUMNS_QUOTED)
 ELSEWHERE = "a case elsewhere"
 """The case that holds one row of what is added, so that none of it counts as never recorded."""
 Variant = Literal["as named", "otherwise"]
