@@ -23,9 +23,11 @@ from gnrs_ppl.draft import of_rule
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.models.features import Facts
 from gnrs_ppl.models.flags import raised
+from gnrs_ppl.reading import read
 from gnrs_ppl.reading.goal import readings_of
 from gnrs_ppl.rule.types import Structure
 
+SCENES = Path(__file__).parent.parent / "gnrs_ppl" / "experiments" / "sentences" / "real_logs"
 CHECK_IN = "After a shift starts, staff must check in within 30 minutes."
 REVIEWED = "After a shift starts, the shift must be reviewed by another person within 30 hours."
 NAP = {"name": "Nap", "phrase": "take a nap", "noun": "nap"}
@@ -280,3 +282,11 @@ def test_a_context_of_one_rule_is_what_the_sentence_alone_says() -> None:
         id=given.goal.id, intent=given.goal.intent, values=given.goal.values
     )
     assert of_rule(given, 1).log is given.log
+
+
+def test_what_is_told_of_the_circumstances_alone_is_no_duty() -> None:
+    """Two acts of the clauses that say when something else is due bind nobody."""
+    context = load_context(str(SCENES / "traffic_fines.context.yaml"), goalless=True)
+    told = "Whenever a penalty was added and the fine has still not been paid, the case must go to credit collection."
+    found = read(told, context.schema)
+    assert "Payment" not in {a for s in found.statements for r in s.readings for a in r.activities}

@@ -46,6 +46,7 @@ _OPENERS = tuple(
         r"\s*(?:happen\w*|do(?:ne)?(?: (?:so|this|that|it))?|comply|complied|take place|taken place|occur\w*|been done|hold|keep to (?:it|this|that))?(?=\s*(?:,|the\b|an?\b|\w+ly\b))",
         rf"{_IF}\s+[^,.;]{{1,60}}?\s(?:went|goes|has gone|have gone|go) (?:wrong|amiss|astray)",
         rf"{_IF}\s+(?:the |our )?(?:records?|logs?|files?|evidence)\s+shows?\s+(?:(?:a|any|such a)\s+)?(?:{_NOUN}|otherwise|the contrary|something else)",
+        rf"{_IF}\s+{_IT}\s+[^,.;]{{1,40}}?\s(?:without (?:it|this|that|them)|nevertheless|nonetheless|all the same|regardless|anyway)",
         r"if a question arises",
         rf"{_IF}\s+{_RULE}\s+(?:passes|has passed|lapses|has lapsed|expires|has expired|elapses|runs out|goes by|is over)(?:\s+without[^,.;]{{1,40}})?",
         rf"(?:if|where|wherever|when|whenever|once|in case|should)\s+(?:an?|any|the|such an?)\s+[\w-]+(?: (?!is\b|was\b|be\b)[\w-]+)?\s+{_BE}\s+{_STATE}\b",

@@ -93,6 +93,10 @@ class Reader(Doubted):
         statements = [s for s in statements if s not in elsewhere]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
+        if self._doubting:
+            statements = [
+                s for s in statements if self._of_persons(s.best) or not self._only_circumstances(s.best)
+            ]
         dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
         statements = [
             replace(s, readings=tuple(map(self._opened_by_anybody, s.readings))) for s in statements

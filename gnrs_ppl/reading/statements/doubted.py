@@ -48,6 +48,30 @@ class Doubted(Stated):
                 return False
         return True
 
+    def _only_circumstances(self, reading: Reading) -> bool:
+        """Whether two acts that a reading relates are told in clauses that say when or in which case another is due,
+        one that the clause which binds tells ("whenever a penalty was added and the fine is not paid, the case
+        must go to collection").
+        """
+        owners, acts = set[tuple[int, int]](), acts_of(reading)
+        for act in acts.values():
+            inside = [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end]
+            clause = min(inside, key=lambda c: c.end - c.opened, default=None)
+            if clause is None or clause.kind == "main":
+                return False
+            owners.add((self._sentence_at(act.span.start).start, clause.number))
+        if len(owners) != 1 or len(acts) < 2:
+            return False
+        ((sentence, number),) = owners
+        return any(
+            c.kind == "main"
+            and c.number == number
+            and self._sentence_at(c.start).start == sentence
+            and patterns.DUTY.search(self.text.sentence[c.start : c.end])
+            and self._tells(c)
+            for c, _ in self.text.bound_clauses
+        )
+
     def _opened_by_another(self, reading: Reading) -> Clause | None:
         """The clause that says after what a duty is due, where it tells something that befell and no act of
         the schema: "within two days after the patient was vaccinated".
