@@ -311,6 +311,10 @@ def test_a_question_is_put_and_its_answer_handed_to_the_verb(
     about = state["question"]["about"]
     assert sent == [f"{about}={value}" for value in [*state["question"]["answers"], "unknown"]]
     form = fields(page, "/ask")
+    begun = client.post("/ask", data=fields(client.get("/ask").text, "/ask") | {"mass": [""]})
+    job = site.jobs.find(begun.headers["location"].rpartition("/")[2])
+    assert job.arguments == ("ask", "invoices/context.yaml", "--answers=invoices/answers.yaml", "--json")
+    assert client.post("/ask", data=form | {"answer": [""], "answer-2": [""]}).status_code == 400
     second = state["others"][0]
     further = f"{second['about']}={next(iter(second['answers']))}"
     answer = client.post("/ask", data=form | {"answer": [sent[0]], "answer-2": [further], "answer-3": [""]})
@@ -320,6 +324,8 @@ def test_a_question_is_put_and_its_answer_handed_to_the_verb(
         f"--answer={sent[0]}", f"--answer={further}",
     )  # fmt: skip
     assert job.then == f"/asked?job={job.number}"
+    assert client.post("/ask", data=form | {"answer": [sent[1]]}).status_code == 409  # it is not written yet
+    assert site.jobs.all()[0] is job
 
 
 def test_of_two_tabs_that_answer_the_second_is_shown_both(
