@@ -436,6 +436,7 @@ def test_a_stream_beats_ends_with_its_client_and_has_few_beside_it(
             lines = [stream.iter_lines() for stream in streams]
             first = [next(one) for one in lines]
             assert first == ["retry: 1000"] * watching.STREAMS
+            until_line(lines[0], lambda said: said == 'data: <span class="state running">running</span>')
             assert client.get("/jobs/8/events").status_code == 429
             until_line(lines[0], lambda said: said == ": still here")
             job.progress.write_text(LINES[0])
