@@ -128,6 +128,18 @@ def test_what_others_watch_is_not_kept(folder: Path):
     assert not kept(folder)
 
 
+def test_what_cannot_be_put_in_place_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(cache.serialize_executable, "serialize", lambda program: program)
+    cache._write(tmp_path / "kept", "a program")  # type: ignore[arg-type]
+    assert [file.name for file in tmp_path.iterdir()] == ["kept"]
+    monkeypatch.setattr(cache.os, "replace", full)
+    cache._write(tmp_path / "other", "a program")  # type: ignore[arg-type]
+    assert [file.name for file in tmp_path.iterdir()] == ["kept"]
+
+
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -94,6 +94,29 @@ def done(tab: Any) -> None:
     tab.get_by_role("link", name="Go on").click()
 
 
+def test_a_log_is_imported_and_a_rule_drafted(browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
+    folder = tmp_path / "served"
+    folder.mkdir()
+    context(folder, "invoices")
+    with on_a_port(folder) as (address, _):
+        tab = look(address)
+        axe_finds_nothing(tab)
+        tab.goto(f"{address}/import")
+        tab.get_by_label("file from elsewhere").set_input_files(str(log(tmp_path / "orders.csv", 6)))
+        tab.get_by_role("button", name="Upload").click()
+        tab.get_by_role("button", name="Import", exact=True).click()
+        done(tab)
+        tab.goto(f"{address}/draft?context=invoices/context.yaml")
+        tab.get_by_text("How it is drafted").click()
+        tab.get_by_label("Chains").fill("4")
+        tab.get_by_label("Sampler").select_option("exact")
+        tab.get_by_role("button", name="Draft", exact=True).click()
+        done(tab)
+        assert "budget holder" in tab.locator("h1").text_content()
+        axe_finds_nothing(tab)
+
+
+@pytest.mark.slow
 def test_the_whole_way(browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
     """Import, goal, draft, pin, audit, ask, download."""
     folder = tmp_path / "served"

@@ -147,11 +147,11 @@ def test_what_cannot_be_held_is_said_and_nothing_is_written(reading: Browser) ->
     assert path.read_bytes() == before
 
 
-def test_two_tabs_do_not_destroy_each_others_goals(browser: Browser, tmp_path: Path) -> None:
-    path = context(tmp_path)
+def test_two_tabs_do_not_destroy_each_others_goals(reading: Browser) -> None:
+    browser, path = reading, context(reading.site.files.folder, "t")
     path.write_text(re.sub(r"^pools:.*", "", path.read_text(), flags=re.MULTILINE | re.DOTALL))
-    page = browser.get("/goal?context=c/context.yaml")
-    one = {"sha": hidden(page, "sha"), "context": "c/context.yaml", "save": "yes"}
+    page = browser.get("/goal?context=t/context.yaml")
+    one = {"sha": hidden(page, "sha"), "context": "t/context.yaml", "save": "yes"}
     two = one | {
         "sentence": "After the receipt of the invoice, the accounts clerk must pay it within 9 days."
     }
@@ -180,7 +180,8 @@ def test_a_log_that_changed_is_not_imported(browser: Browser, tmp_path: Path) ->
     assert not browser.site.jobs.all()
 
 
-def test_hostile_names_and_values_stay_text(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_names_and_values_stay_text(reading: Browser) -> None:
+    browser, tmp_path = reading, reading.site.files.folder
     name = f"{HOSTILE.replace('/', '')}\"'{TURNED} javascript:alert(1).csv"
     column, value = f'"{HOSTILE}"', "x" * 100_000
     rows = "".join(f"{case},{HOSTILE},2024-01-0{case},{TURNED},{value}\n" for case in range(1, 4))

@@ -20,6 +20,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.serve.files import Workspace
 from gnrs_ppl.serve.jobs import WAITING, Job, Jobs, _local
 from tests.served import served
+from tests.tiers import mostly_slow
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 ENDLESS = ("serve", ".")
@@ -48,7 +49,7 @@ def gone(process: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("stop", mostly_slow([signal.SIGTERM, signal.SIGHUP], [signal.SIGHUP]))
 def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gnrs_ppl", "serve", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
@@ -99,6 +100,8 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path, capsys: pytest.CaptureF
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert run(["serve", str(tmp_path), "--port", str(taken.getsockname()[1])]) == 2
     assert "--port" in capsys.readouterr().err
+    assert run(["serve", str(tmp_path), "--port", "80"]) == 2  # a browser leaves it out of what it asks for
+    assert "--port: port 80 cannot be used; name one from 1,024" in capsys.readouterr().err
 
 
 def test_a_job_runs_is_refused_and_is_kept(tmp_path: Path) -> None:
@@ -110,8 +113,14 @@ def test_a_job_runs_is_refused_and_is_kept(tmp_path: Path) -> None:
         assert "nothing" in refused.line
         assert "nothing" in browser.get("/jobs/2").text
         assert "gnrs-ppl" in browser.get("/jobs/1").text
+        unsaid = browser.finished(browser.submit("schema", "nul\0"))
+        assert (unsaid.state, unsaid.line) == ("crashed", "could not be run (embedded null byte)")
+        assert "event: over\ndata: crashed" in browser.get("/jobs/3/events").text
+        assert browser.finished(browser.submit("--version")).state == "done"
     again = Jobs(tmp_path)
-    assert [(job.number, job.state) for job in again.all()] == [(2, "refused"), (1, "done")]
+    assert [(job.number, job.state) for job in again.all()] == [
+        (4, "done"), (3, "crashed"), (2, "refused"), (1, "done"),
+    ]  # fmt: skip
 
 
 def test_a_job_takes_no_module_from_the_folder(tmp_path: Path) -> None:
@@ -121,13 +130,24 @@ def test_a_job_takes_no_module_from_the_folder(tmp_path: Path) -> None:
         assert "gnrs-ppl" in browser.finished(browser.submit("--version")).output("out.txt")
 
 
-def test_a_program_that_breaks_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "state", "line"),
+    [
+        ("raise ImportError('broken')", "crashed", "ended with exit code 1"),
+        ("raise SystemExit('gnrs: nothing is feasible')", "refused", "nothing is feasible"),
+        ("raise SystemExit('no')", "done", ""),
+    ],
+)
+def test_what_breaks_or_refuses_is_no_answer(
+    text: str, state: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each ends with 1, as "no" does."""
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "typer.py").write_text("raise ImportError('broken')")
+    (tmp_path / "broken" / "typer.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'broken'}:{os.environ.get('PYTHONPATH', '')}")
     with served(tmp_path) as browser:
         job = browser.finished(browser.submit("--version"))
-        assert (job.state, job.code, job.line) == ("crashed", 1, "ended with exit code 1")
+        assert (job.state, job.code, job.line) == (state, 1, line)
 
 
 def test_two_servers_of_a_folder_have_jobs_of_their_own(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ import typer
 
 from gnrs_ppl.errors import InputError
 
+LEAST = 1024
+"""Lower ports are the system's, and of 80 a browser does not say that it means it."""
+
 
 def serve(
     folder: Annotated[
@@ -22,13 +25,20 @@ def serve(
     port: Annotated[
         int,
         typer.Option(
-            min=0, max=65535, help="Port of 127.0.0.1; a free one unless given.", show_default=False
+            min=0,
+            max=65535,
+            help="Port of 127.0.0.1, from 1024; a free one unless given.",
+            show_default=False,
         ),
     ] = 0,
 ) -> None:
     """Serve a folder as a page in your browser, for you alone on this machine: import, write a goal, draft,
     ask, audit.
     """
+    if 0 < port < LEAST:
+        raise InputError(
+            f"port {port} cannot be used", f"name one from {LEAST:,}", source="arguments", field="--port"
+        )
     try:
         from gnrs_ppl.serve.app import serve as serve_folder
     except ModuleNotFoundError as error:

@@ -113,8 +113,13 @@ def _write(file: Path, program: Compiled) -> None:
         content = pickle.dumps(serialize_executable.serialize(program))
         file.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=file.parent, prefix=".gnrs-", delete=False) as written:  # mode 0600
-            written.write(hashlib.sha256(content).digest() + content)
-        os.replace(written.name, file)
+            try:
+                written.write(hashlib.sha256(content).digest() + content)
+                written.close()
+                os.replace(written.name, file)
+            except BaseException:  # nobody would look for the half of it
+                os.unlink(written.name)
+                raise
 
 
 def _read(file: Path, devices: Sequence[jax.Device]) -> Compiled | None:

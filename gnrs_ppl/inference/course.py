@@ -74,6 +74,9 @@ def _top(drawn: Int[NDArray[Any], "n C"]) -> list[list[float]]:
 def nested_r_hat(values: Float[NDArray[Any], "C n"], superchain: Int[NDArray[Any], " C"]) -> float | None:
     """Nested R-hat of one quantity, sqrt(1 + B / W) (Margossian et al., Bayesian Analysis 2024).
 
+    :func:`gnrs_ppl.inference.diagnostics.diagnose` computes the same of many quantities at once, and of each
+    what chains dealt out at random would give; a course has no time for that.
+
     Parameters
     ----------
     values : float (C, n)

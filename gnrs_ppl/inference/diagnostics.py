@@ -296,7 +296,7 @@ def _thresholds(null: Float[Floats, "R K"]) -> Float[Floats, " K"]:
 
 def _nested_r_hat(watched: _Watched, superchain: Int[NDArray[Any], " C"]) -> _Nested:
     """Nested R-hat against chains dealt out at random; computed as B / (B + W), which is finite where chains
-    never differ.
+    never differ. :func:`gnrs_ppl.inference.course.nested_r_hat` is that of one quantity, without the null.
     """
     sizes, chains = np.unique(superchain, return_counts=True)[1], len(superchain)
     groups, size = len(sizes), int(sizes[0])

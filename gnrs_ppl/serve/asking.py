@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,23 +39,37 @@ async def begin(request: Request) -> Response:
     """Begin to ask, or go on with answers."""
     form = await form_of(request)
     context = entry_named(request, text(form, "context"))
-    given = [
-        said
-        for name, said in form.multi_items()
-        if name.startswith("answer") and isinstance(said, str) and said
-    ]
+    given = _given(form)
     served = site(request)
     async with served.writing:
         if given:
+            _alone(request, context)
             _as_asked(request, form, context, given)
         else:
             unchanged(request, form, context)
         mass = text(form, "mass").strip()
         arguments = ["ask", context.argument, f"--answers={argument(answers_name(context))}", "--json"]
-        arguments += [f"--mass={_share(mass)}"] * bool(mass) + [f"--answer={said}" for said in given]
+        arguments += ([f"--mass={_share(mass)}"] if mass else []) + [f"--answer={said}" for said in given]
         job = served.jobs.submit(f"Ask about {context.name}", arguments)
         job.then = address("/asked", job=job.number)
     return to_job(job)
+
+
+def _given(form: FormData) -> list[str]:
+    """The answers of a form, none of the one that only begins to ask."""
+    fields = [(name, said) for name, said in form.multi_items() if name.startswith("answer")]
+    given = [said for _, said in fields if isinstance(said, str) and said]
+    if fields and not given:
+        raise HTTPException(400, "Choose an answer first.")
+    return given
+
+
+def _alone(request: Request, context: Entry) -> None:
+    """Refuse answers while others are being written, for the later file would lack the earlier ones."""
+    for job in site(request).jobs.all():
+        asks = not job.over and job.arguments[:2] == ("ask", context.argument)
+        if asks and any(said.startswith("--answer=") for said in job.arguments):
+            raise HTTPException(409, f"Job {job.number} still writes an answer about {context.name}.")
 
 
 def _share(said: str) -> float:
@@ -66,7 +81,7 @@ def _share(said: str) -> float:
         ) from None
 
 
-def _as_asked(request: Request, form: Any, context: Entry, given: list[str]) -> None:
+def _as_asked(request: Request, form: FormData, context: Entry, given: list[str]) -> None:
     """Refuse answers to questions that were asked before others were answered."""
     stands = answers_of(request, context)
     if text(form, "sha") == (site(request).files.sha(stands) if stands else NOTHING):

@@ -15,9 +15,9 @@ from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.report.rule_page import REASONS, moment, understood
-from gnrs_ppl.serve.drafting import new_folder, stem
-from gnrs_ppl.serve.files import Entry
-from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, to_job, unchanged
+from gnrs_ppl.serve.drafting import stem
+from gnrs_ppl.serve.files import Entry, argument
+from gnrs_ppl.serve.web import address, entry_named, form_of, new_folder, page, site, text, to_job, unchanged
 
 ROWS = 50
 """Verdicts on one page."""
@@ -59,7 +59,7 @@ async def begin(request: Request) -> Response:
     unchanged(request, form, rule)
     drafted = rule.name.rpartition("/")[2] == "rule.json" and rule.folder
     out = rule.folder if drafted else new_folder(request, f"audit-{stem(rule)}")
-    arguments = ["audit", context.argument, "--rule", rule.argument, f"--out={out}"]
+    arguments = ["audit", context.argument, "--rule", rule.argument, "--out", argument(out)]
     then = address("/verdicts", of=f"{out}/audit.json")
     return to_job(site(request).jobs.submit(f"Audit {rule.name} on {context.name}", arguments, then))
 

@@ -4,6 +4,8 @@ option that is pinned, or a name that is left out, begins another in a folder of
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,7 +18,18 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.report.rule_page import understood, values_of
 from gnrs_ppl.serve.files import Entry, Gone
-from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, texts, to_job, unchanged
+from gnrs_ppl.serve.web import (
+    address,
+    entry_named,
+    form_of,
+    new_folder,
+    page,
+    site,
+    text,
+    texts,
+    to_job,
+    unchanged,
+)
 
 NUMBERS = {"statement": "", "seed": "0", "chains": "64", "steps": "200"}
 """Options of ``gnrs draft`` that are whole numbers, and what their fields hold: the verb's own defaults."""
@@ -111,9 +124,12 @@ def _kept(draft: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def context_of(request: Request, said: str) -> Entry | None:
-    """The context that a verb's file names, if it lies in the folder."""
-    name = said.removeprefix("./")
-    return next((entry for entry in site(request).files.of_kind("context") if entry.name == name), None)
+    """The context that a verb's file names, if it is listed here: by its name from the folder, or by its
+    whole path.
+    """
+    files, place = site(request).files, Path(said)
+    found = Path(os.path.realpath(said)) if place.is_absolute() else files.folder / place
+    return next((entry for entry in files.of_kind("context") if files.path(entry) == found), None)
 
 
 def answers_name(context: Entry) -> str:
@@ -132,15 +148,6 @@ def answers_of(request: Request, context: Entry) -> Entry | None:
 def stem(entry: Entry) -> str:
     """What to call things that come of a file: its folder, or its own name."""
     return entry.folder.rpartition("/")[2] or entry.name.rpartition(".")[0]
-
-
-def new_folder(request: Request, wanted: str) -> str:
-    """A name for a folder that nothing has, and that no job that is not over will write."""
-    served, number = site(request), 1
-    taken = {said for job in served.jobs.all() if not job.over for said in job.arguments}
-    while (name := served.files.free(wanted if number == 1 else f"{wanted}-{number}")) in taken:
-        number += 1
-    return name
 
 
 ROUTES = [

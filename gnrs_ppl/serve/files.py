@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +22,8 @@ from gnrs_ppl.context.limits import TEXT_BYTES
 from gnrs_ppl.context.output import check_folder
 from gnrs_ppl.errors import InputError
 
+JOBS = "jobs"
+"""Folder of what jobs printed, which is not listed and nobody else's."""
 DEPTH = 4
 """Folders below the one that is served, to which it is looked into."""
 ENTRIES = 5_000
@@ -97,6 +100,16 @@ class Entry:
     def argument(self) -> str:
         """Its name as a verb takes it, which takes what begins with a dash for an option."""
         return argument(self.name)
+
+    @property
+    def typed(self) -> str:
+        """The same as a shell takes it."""
+        return shlex.quote(self.argument)
+
+    @property
+    def typed_folder(self) -> str:
+        """The folder it lies in as a shell takes it."""
+        return shlex.quote(argument(self.folder) or ".")
 
 
 class Gone(Exception):
@@ -202,7 +215,7 @@ class Workspace:
         clean = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted)[-LONGEST:].strip(".-") or "new"
         stem, dot, ending = clean.partition(".")
         name, number = clean, 1
-        while os.path.lexists(self.folder / name):
+        while name == JOBS or os.path.lexists(self.folder / name):
             number += 1
             name = f"{stem}-{number}{dot}{ending}"
         return name
@@ -216,7 +229,7 @@ class Workspace:
                 if UNSPOKEN.search(name):
                     continue
                 if item.is_dir(follow_symlinks=False):
-                    if depth and name != "jobs":
+                    if depth and name != JOBS:
                         yield from self._walk(Path(item.path), f"{name}/", depth - 1)
                 elif item.is_file(follow_symlinks=False):
                     about = item.stat(follow_symlinks=False)

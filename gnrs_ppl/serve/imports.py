@@ -21,7 +21,7 @@ from gnrs_ppl.context.output import FULL, STAGING
 from gnrs_ppl.context.types import COLUMNS
 from gnrs_ppl.serve.files import Entry, Gone, argument
 from gnrs_ppl.serve.security import FORM_BYTES
-from gnrs_ppl.serve.web import entry_named, form_of, page, site, text, unchanged
+from gnrs_ppl.serve.web import entry_named, form_of, new_folder, page, site, text, unchanged
 
 LARGEST = {"/import/upload": ROWS_BYTES + FORM_BYTES}
 RECORD_BYTES = 4 * TEXT_BYTES
@@ -86,7 +86,7 @@ async def run(request: Request) -> Response:
     log = entry_named(request, text(form, "log"))
     async with served.writing:
         unchanged(request, form, log)
-        folder = served.files.free(text(form, "out") or log.stem)
+        folder = new_folder(request, text(form, "out") or log.stem)
         job = served.jobs.submit(
             f"Import {log.name}",
             ["import", log.argument, "--out", argument(folder), *_options(form)],
@@ -113,7 +113,15 @@ async def correct(request: Request) -> Response:
         unchanged(request, form, context)
         job = served.jobs.submit(
             f"Import {log.name} again",
-            ["import", log.argument, "--out", argument(context.folder), "--update", *wanted, *_options(form)],
+            [
+                "import",
+                log.argument,
+                "--out",
+                argument(context.folder) or ".",
+                "--update",
+                *wanted,
+                *_options(form),
+            ],
             f"/import?context={quote(context.name)}",
         )
     return RedirectResponse(f"/jobs/{job.number}", 303)
@@ -143,7 +151,10 @@ def _guesses(request: Request, context: Entry) -> Response:
 def _record(request: Request, context: Entry) -> Record | None:
     """What an import wrote beside its context; None where it is not of an import, or of an older one."""
     files = site(request).files
-    with suppress(Gone, ValidationError), files.open(files.find(f"{context.folder}/import.json")) as file:
+    with (
+        suppress(Gone, ValidationError),
+        files.open(files.find(f"{context.folder}/import.json".lstrip("/"))) as file,
+    ):
         return Record.model_validate_json(file.read(RECORD_BYTES))
     return None
 

@@ -19,13 +19,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from gnrs_ppl import stops
+from gnrs_ppl import progress, stops
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import DRAWS_BYTES
 from gnrs_ppl.context.output import check_folder, write_all
 from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
-from gnrs_ppl.serve.files import Gone
+from gnrs_ppl.serve.files import JOBS, Gone
 
 WAITING = 8
 SECONDS = 3600.0
@@ -34,12 +34,10 @@ GRACE = 5.0
 """Seconds between the request to end and the end."""
 TOLD = 20_000
 """Bytes of what a job printed that a page shows."""
-PROGRESS = "GNRS_PROGRESS"
-"""Variable that names the file to which a verb says how far it is."""
 State = Literal["waiting", "running", "done", "refused", "crashed", "cancelled", "late", "stopped"]
 _TRACE = re.compile(r"^Traceback \(most recent call last\):", re.MULTILINE)
 ANSWERS: dict[int, State] = {0: "done", 1: "done", 2: "refused", 3: "refused"}
-"""Exit codes of a verb that came to its end: 1 is "no" for an answer."""
+"""Exit codes of a verb that came to its end: 1 is "no" for an answer, unless it says why there is none."""
 
 
 class Full(Exception):
@@ -126,7 +124,7 @@ class Jobs:
         self._waiting: deque[Job] = deque()
         self._running: Job | None = None
         self._worker: asyncio.Task[None] | None = None
-        self._jobs = {job.number: job for job in _standing(folder / "jobs")}
+        self._jobs = {job.number: job for job in _standing(folder / JOBS)}
 
     def all(self) -> list[Job]:
         """Every job, the newest first."""
@@ -191,7 +189,7 @@ class Jobs:
 
     def _place(self) -> tuple[int, Path]:
         """A number and a folder that no other job has, one of another server on this folder included."""
-        jobs, number = self._folder / "jobs", max(self._jobs, default=0) + 1
+        jobs, number = self._folder / JOBS, max(self._jobs, default=0) + 1
         check_folder(jobs)
         while True:
             place = jobs / str(number)
@@ -214,8 +212,9 @@ class Jobs:
             job.state = "running"
             try:
                 await self._run(job)
-            except OSError as error:  # no process, no place for its output
-                job.state, job.line = "crashed", one_line(f"could not be run ({error.strerror})")
+            except (OSError, ValueError, GnrsError) as error:  # no process, no place for its output
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                job.state, job.line = "crashed", one_line(f"could not be run ({why})")
             finally:
                 self._running = None
                 _end(job)
@@ -234,7 +233,7 @@ class Jobs:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                env=os.environ | {PROGRESS: str(job.progress)},
+                env=os.environ | {progress.VARIABLE: str(job.progress)},
                 start_new_session=True,
             )
         stops.groups.add(process.pid)
@@ -255,10 +254,12 @@ class Jobs:
         if job.state == "running":
             told = not _TRACE.search(job.output("err.txt"))  # Python's own exit code is 1 as well
             job.state = ANSWERS.get(job.code or 0, "crashed") if told else "crashed"
+        said = [line for line in job.output("err.txt").splitlines() if line.startswith("gnrs: ")]
+        if job.state == "done" and job.code == 1 and said:  # no answer, but a reason why there is none
+            job.state = "refused"
         if job.state == "late":
             job.line = f"took longer than {self._seconds:,g} seconds"
         elif job.state in ("refused", "crashed"):
-            said = [line for line in job.output("err.txt").splitlines() if line.startswith("gnrs: ")]
             job.line = one_line(said[-1].removeprefix("gnrs: ")) if said else _ending(job.code or 0)
 
 

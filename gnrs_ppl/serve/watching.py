@@ -114,7 +114,8 @@ def told(job: Job) -> Told:
 
 
 async def pieces(request: Request, job: Job, last: str) -> AsyncIterator[str]:
-    """What a stream of a job's events sends: ``stages``, ``chains``, and ``over`` at its end.
+    """What a stream of a job's events sends: ``state`` once it runs, ``stages``, ``chains``, and ``over`` at
+    its end.
 
     Parameters
     ----------
@@ -133,9 +134,12 @@ async def pieces(request: Request, job: Job, last: str) -> AsyncIterator[str]:
 
 
 async def _pieces(request: Request, job: Job, after: int) -> AsyncIterator[str]:
-    so_far, quiet = Told(job.progress), 0.0
+    so_far, quiet, runs = Told(job.progress), 0.0, False
     yield "retry: 1000\n\n"
     while True:
+        if job.state == "running" and not runs:
+            runs = True
+            yield _event("state", rendered(request, "_state.html", job=job))
         over = job.over  # asked before the file is read, so that no last line is lost
         for event in so_far.read():
             if event.number > after:

@@ -144,13 +144,22 @@ def entry_named(request: Request, name: str) -> Entry:
     return site(request).files.find(name)
 
 
+def new_folder(request: Request, wanted: str) -> str:
+    """A name for a folder that nothing has, and that no job that is not over will write."""
+    served, number = site(request), 1
+    taken = {said for job in served.jobs.all() if not job.over for said in job.arguments}
+    while (name := served.files.free(wanted if number == 1 else f"{wanted}-{number}")) in taken:
+        number += 1
+    return name
+
+
 async def form_of(request: Request) -> FormData:
     """A form's fields, once its token is ours. Every handler of a POST begins with it.
 
     Raises
     ------
     HTTPException
-        403 without the token, 400 where it is no form.
+        403 without the token, 400 where it is no form or holds what no argument of a verb can.
     """
     # 400 by starlette where it is no form, has too many fields or too long ones
     form = await request.form(max_files=1, max_fields=FIELDS, max_part_size=FIELD_BYTES)
@@ -159,6 +168,9 @@ async def form_of(request: Request) -> FormData:
     ):
         await form.close()
         raise HTTPException(403, "The form is of an earlier server, or of none. Open its page again.")
+    if any(isinstance(value, str) and "\0" in value for _, value in form.multi_items()):
+        await form.close()
+        raise HTTPException(400, "A field holds a character that no text has (NUL).")
     return form
 
 
