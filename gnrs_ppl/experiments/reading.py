@@ -52,8 +52,8 @@ HERE = Path(__file__).parent / "sentences"
 SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
-FURTHER = ("practice", "three_officers", "kept")
-"""More sentences about the same logs: two files the reader was mended on, and those nobody saw, as sums."""
+FURTHER = ("practice", "three_officers", "kept", "kept_officers")
+"""More sentences about the same logs: two files the reader was mended on, and two that nobody saw, as sums."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -249,6 +249,9 @@ class Drafted(NamedTuple):
     reworded_a: float
     reworded_b: float
     reworded_c: float
+    reworded_d: float
+    reworded_e: float
+    reworded_f: float
 
 
 def goal_scores() -> Iterator[Drafted]:
@@ -258,7 +261,7 @@ def goal_scores() -> Iterator[Drafted]:
     ids = dev_goals()
     betas = fitted_to_others(problem_of(dev_data()), len(ids), _frozen_kappa())
     words = [
-        yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "abc"
+        yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "abcdef"
     ]
     for goal, beta in zip(ids, betas, strict=True):
         context = load_context(goal)
