@@ -64,9 +64,6 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
             f"({unheld.score:.2f})"
         )
         return Refused(told, REMEDY, reason="no_such_act")
-    if goal.within is None and (lost := _lost_time(readings, context.rule)):
-        told = f"the time '{lost}' is stated and could not be read as the time of anything"
-        return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
     for number in rules_of(readings)[context.rule]:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [
             readings.statements[number].best
@@ -74,6 +71,9 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
+    if goal.within is None and (lost := _lost_time(readings, context.rule)):
+        told = f"the time '{lost}' is stated and could not be read as the time of anything"
+        return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
     return _beside(Material(context))
 
 
