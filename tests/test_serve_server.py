@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -52,7 +54,17 @@ def gone(process: int) -> bool:
 @pytest.mark.parametrize("stop", mostly_slow([signal.SIGTERM, signal.SIGHUP], [signal.SIGHUP]))
 def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gnrs_ppl", "serve", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with (
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),  # under nohup it is ignored
+        ) as server,
+        ExitStack() as at_last,
+    ):
+        at_last.callback(server.kill)
         assert server.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/\?key=\S+", server.stdout.readline())
         assert address
