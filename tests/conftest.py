@@ -29,7 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-ROOM = 600 * 2**20
+ROOM = 500 * 2**20
 """Bytes a worker may hold before programs are dropped; a file's own take some hundred MiB more."""
 
 
