@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -27,6 +26,8 @@ from tests.tiers import mostly_slow
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 ENDLESS = ("serve", ".")
 """A verb that comes to no end by itself, and begins quickly."""
+HEEDS_A_HANG_UP = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+"""Runs a command that takes SIGHUP as a terminal's would, also where the suite runs under nohup."""
 
 
 def begun(job: Job) -> int:
@@ -53,14 +54,22 @@ def gone(process: int) -> bool:
 
 @pytest.mark.parametrize("stop", mostly_slow([signal.SIGTERM, signal.SIGHUP], [signal.SIGHUP]))
 def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gnrs_ppl", "serve", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-c",
+        HEEDS_A_HANG_UP,
+        sys.executable,
+        "-m",
+        "gnrs_ppl",
+        "serve",
+        str(tmp_path),
+    ]
     with (
         subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),  # under nohup it is ignored
         ) as server,
         ExitStack() as at_last,
     ):
