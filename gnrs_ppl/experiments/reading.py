@@ -53,7 +53,7 @@ SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
 FURTHER = ("practice", "three_officers", "kept", "kept_officers")
-"""More sentences about the same logs: two files the reader was mended on, and two that nobody saw, as sums."""
+"""More sentences about the same logs: two files the reader was mended on, two that nobody saw, as sums."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -261,7 +261,8 @@ def goal_scores() -> Iterator[Drafted]:
     ids = dev_goals()
     betas = fitted_to_others(problem_of(dev_data()), len(ids), _frozen_kappa())
     words = [
-        yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "abcdef"
+        yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8"))
+        for which in "abcdef"
     ]
     for goal, beta in zip(ids, betas, strict=True):
         context = load_context(goal)
