@@ -456,18 +456,6 @@ def test_hostile_records_are_texts(tmp_path: Path) -> None:
 # In a browser
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("no Chromium on this machine")
-    driver = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    with driver.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
 def look(browser: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page; whatever it loads, says on the console or asks fails the test."""

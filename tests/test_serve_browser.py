@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,18 +31,6 @@ def log(path: Path, cases: int = 60) -> Path:
             rows.writerow([case, "approve order", f"2024-03-{day + late:02}T10:00:00Z", "manager", "Ben"])
             rows.writerow([case, "ship order", f"2024-03-{day + late:02}T15:00:00Z", "clerk", "Ada"])
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("no Chromium on this machine")
-    driver = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    with driver.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
