@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,9 @@ def test_a_file_that_is_not_whole_or_not_ours_alone_is_not_loaded(
         assert cache._read(file, jax.devices()) is None
     assert_alike(first, again())
     assert (lowered.times, file.stat().st_mode & 0o777) == (1, 0o600), "it was compiled and kept anew"
+    os.utime(file, (1, 1))
     assert cache._read(file, jax.devices()) is not None
+    assert file.stat().st_mtime > 1, "a program that is read is not the longest unread"
 
 
 def test_a_name_stands_for_what_the_program_is_made_of(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -121,6 +124,24 @@ def test_a_name_stands_for_what_the_program_is_made_of(folder: Path, monkeypatch
     monkeypatch.setattr(cache, "_code", lambda: "a line of moves.py changed")
     names.append(cache._name(devices, ["metropolis", ()]))
     assert len({*names}) == len(names)
+
+
+def test_beyond_the_room_there_is_the_longest_unread_programs_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for when, name in enumerate(("gnrs-old", "gnrs-unread", "gnrs-read", "an entry of another's")):
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (when, when))
+    os.utime(tmp_path / "gnrs-old", (5, 5))  # as reading does
+    monkeypatch.setattr(cache, "MOST_KEPT", 300)
+    monkeypatch.setattr(cache.serialize_executable, "serialize", lambda program: program)
+    cache._write(tmp_path / "gnrs-new", "a program")  # type: ignore[arg-type]
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "gnrs-new",
+        "gnrs-old",
+        "gnrs-read",
+        "an entry of another's",
+    }
 
 
 def test_what_others_watch_is_not_kept(folder: Path):

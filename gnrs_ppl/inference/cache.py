@@ -24,6 +24,8 @@ from jax.stages import Compiled, Lowered
 from gnrs_ppl import models
 
 DIGEST = hashlib.sha256().digest_size
+MOST_KEPT = 2**28
+"""Bytes of whole programs that stay; beyond them the longest unread go."""
 
 
 def cache_folder() -> Path:
@@ -120,6 +122,17 @@ def _write(file: Path, program: Compiled) -> None:
             except BaseException:  # nobody would look for the half of it
                 os.unlink(written.name)
                 raise
+        _drop_the_longest_unread(file.parent)
+
+
+def _drop_the_longest_unread(folder: Path) -> None:
+    """Each change of our code, of JAX or of a setting leaves programs that nothing asks for any more."""
+    kept = sorted(((file.stat(), file) for file in folder.glob("gnrs-*")), key=lambda of: -of[0].st_mtime_ns)
+    total = 0
+    for about, file in kept:
+        total += about.st_size
+        if total > MOST_KEPT:
+            file.unlink(missing_ok=True)
 
 
 def _read(file: Path, devices: Sequence[jax.Device]) -> Compiled | None:
@@ -134,6 +147,7 @@ def _read(file: Path, devices: Sequence[jax.Device]) -> Compiled | None:
             ):
                 return None
             whole = opened.read()
+        os.utime(file)  # read just now
         digest, content = whole[:DIGEST], whole[DIGEST:]
         if hashlib.sha256(content).digest() == digest:
             code, takes, gives = pickle.loads(content)  # no more than the machine code can do
