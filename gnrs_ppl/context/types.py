@@ -9,6 +9,7 @@ import textwrap
 from collections import Counter
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
+from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
@@ -98,16 +99,25 @@ def field_texts(model: type[BaseModel]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for one in reversed(model.mro()):
-        with suppress(OSError, TypeError):
-            body = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
-            assert isinstance(body, ast.ClassDef)
-            for field, below in pairwise(body.body):
-                match field, below:
-                    case (
-                        ast.AnnAssign(target=ast.Name(name)),
-                        ast.Expr(value=ast.Constant(value=str() as text)),
-                    ) if name in model.model_fields:
-                        found[name] = inspect.cleandoc(text)
+        if issubclass(one, Frozen):
+            found |= {name: text for name, text in _texts_below(one) if name in model.model_fields}
+    return found
+
+
+@cache
+def _texts_below(model: type[Frozen]) -> list[tuple[str, str]]:
+    """Each attribute of the class's own with the text below it."""
+    found: list[tuple[str, str]] = []
+    with suppress(OSError, TypeError):
+        body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for field, below in pairwise(body.body):
+            match field, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(name)),
+                    ast.Expr(value=ast.Constant(value=str() as text)),
+                ):
+                    found.append((name, inspect.cleandoc(text)))
     return found
 
 
