@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -163,10 +164,10 @@ def test_the_whole_way(browser: Any, look: Callable[..., Any], tmp_path: Path) -
         steps.get_by_role("link", name="Ask").click()
         tab.get_by_label("Share of what").first.fill("0.1")
         tab.get_by_role("button", name="Ask").first.click()
-        done(tab)
+        tab.locator(".answers").wait_for()
         axe_finds_nothing(tab)
         tab.locator(".answers button").first.click()
-        done(tab)
+        tab.get_by_text("after 1 answer").wait_for()
         (answers,) = folder.glob("*/answers.yaml")
         assert "answer:" in answers.read_text()
         steps.get_by_role("link", name="Download").click()
@@ -177,6 +178,36 @@ def test_the_whole_way(browser: Any, look: Callable[..., Any], tmp_path: Path) -
     assert {name.rpartition("/")[2] for name in names} >= {
         "orders.csv", "context.yaml", "rule.json", "draft.json", "audit.json", "verdicts.csv", "answers.yaml",
     }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_case_is_clicked_until_the_rule_is_found(
+    look: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is typed but clicked, each question follows its answer by itself, and no script is needed but
+    htmx. How long each takes with nothing remembered of the log is printed.
+    """
+    monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "served"
+    folder.mkdir()
+    context(folder, "invoices")
+    with on_a_port(folder) as (address, _):
+        tab = look(address, viewport=PHONE)
+        tab.goto(f"{address}/ask")
+        took = []
+        for click in ("Ask", "It keeps the rule", "This case breaks the rule", "Cannot say"):
+            began = time.monotonic()
+            tab.get_by_role("button", name=click, exact=True).first.click()
+            told = f"after {len(took)} answer" if took else "Cases of this log tell"
+            tab.locator("#question p", has_text=told).wait_for()
+            took.append(time.monotonic() - began)
+            assert tab.locator("#question svg.line circle").count() > 1
+            assert overflow(tab) == 0
+        axe_finds_nothing(tab)
+    print("first question {:.1f} s, the next ones {:.1f}, {:.1f} and {:.1f} s".format(*took))
+    assert max(took) < 20
+    said = (folder / "invoices" / "answers.yaml").read_text()
+    assert [said.count(f"answer: {one}") for one in ("kept", "broken", "unknown")] == [1, 1, 1]
 
 
 PAGES = (

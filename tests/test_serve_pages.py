@@ -333,17 +333,31 @@ def test_a_question_is_put_and_its_answer_handed_to_the_verb(
     for case in state["cases"].values():
         assert all(row["what"] in shown and row["at"] in shown for row in case["rows"])
     sent = [unescape(value) for value in re.findall(r'<button[^>]* name="answer" value="([^"]+)"', page)]
-    about = state["question"]["about"]
-    assert sent == [f"{about}={value}" for value in [*state["question"]["answers"], "unknown"]]
+    questions = [state["question"], *state["others"]]
+    first = next(question for question in questions if question["kind"] == "case")  # cases before parts
+    assert sent == [f"{first['about']}={value}" for value in [*first["answers"], "unknown"]]
+    assert all(button in shown for button in ("This case breaks the rule", "It keeps the rule", "Cannot say"))
+    lines = re.findall(r'<svg class="line".*?</svg>', page, re.DOTALL)
+    assert len(lines) == len(state["cases"])
+    for line, case in zip(lines, state["cases"].values(), strict=True):
+        rows = case["rows"]
+        assert line.count("<circle") == len(rows)
+        assert line.count('class="is-chosen"') == sum(row["named"] for row in rows) > 0
+        x = [float(x) for x in re.findall(r'cx="([^"]+)"', line)]
+        long = rows[-1]["seconds"]
+        assert x == pytest.approx([x[0] + (x[-1] - x[0]) * row["seconds"] / long for row in rows])
     form = fields(page, "/ask")
     begun = client.post("/ask", data=fields(client.get("/ask").text, "/ask") | {"mass": [""]})
-    job = site.jobs.find(begun.headers["location"].rpartition("/")[2])
+    job = site.jobs.find(begun.headers["location"].rpartition("=")[2])
     assert job.arguments == ("ask", "invoices/context.yaml", "--answers=invoices/answers.yaml", "--json")
     assert client.post("/ask", data=form | {"answer": [""], "answer-2": [""]}).status_code == 400
-    second = state["others"][0]
+    sought = client.get(begun.headers["location"]).text
+    assert f'sse-connect="/jobs/{job.number}/events"' in sought
+    assert '<button name="answer"' not in sought
+    second = next(question for question in questions if question is not first)
     further = f"{second['about']}={next(iter(second['answers']))}"
     answer = client.post("/ask", data=form | {"answer": [sent[0]], "answer-2": [further], "answer-3": [""]})
-    job = site.jobs.find(answer.headers["location"].rpartition("/")[2])
+    job = site.jobs.find(answer.headers["location"].rpartition("=")[2])
     assert job.arguments == (
         "ask", "invoices/context.yaml", "--answers=invoices/answers.yaml", "--json", "--mass=0.1",
         f"--answer={sent[0]}", f"--answer={further}",

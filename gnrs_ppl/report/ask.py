@@ -39,7 +39,9 @@ LARGE_CUT = 0.3
 
 
 class TimelineRow(NamedTuple):
-    """One event of a case as it is shown."""
+    """One event of a case as it is shown; ``seconds`` are those since the case's first row, ``named`` is
+    whether the rules name its act.
+    """
 
     at: str
     since: str
@@ -47,6 +49,13 @@ class TimelineRow(NamedTuple):
     who: str
     on: str
     channel: str
+    seconds: float | None
+    named: bool
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands in the row's columns."""
+        return self.at, self.since, self.what, self.who, self.on, self.channel
 
 
 def timeline(
@@ -64,10 +73,12 @@ def timeline(
     first = sorted(range(len(rows)), key=lambda n: (rows[n][3] not in wanted, n))[:count]
     began = next((row[0] for row in rows if row[0] is not None), None)
     words = {action.name: action.phrase or action.name for action in context.schema.actions}
-    return [_row_of(rows[n], began, words) for n in sorted(first)], len(rows) - len(first)
+    return [_row_of(rows[n], began, words, wanted) for n in sorted(first)], len(rows) - len(first)
 
 
-def _row_of(row: tuple[Any, ...], began: datetime | None, words: dict[str, str]) -> TimelineRow:
+def _row_of(
+    row: tuple[Any, ...], began: datetime | None, words: dict[str, str], named: set[str]
+) -> TimelineRow:
     at, offset, grain, activity, role, resource, thing, location, channel = row
     local = None if at is None else at + timedelta(minutes=offset or 0)
     shape = {"day": "%Y-%m-%d", "minute": "%Y-%m-%d %H:%M"}.get(grain or "", "%Y-%m-%d %H:%M:%S")
@@ -79,6 +90,8 @@ def _row_of(row: tuple[Any, ...], began: datetime | None, words: dict[str, str])
         people or "–",
         ", ".join(part for part in (thing, location) if part) or "–",
         channel or "–",
+        None if at is None or began is None else (at - began).total_seconds(),
+        activity in named,
     )
 
 
@@ -216,7 +229,7 @@ def print_question(question: Question, state: State, context: Context) -> None:
     rows, left_out = timeline(context, question.about, named_acts(state))
     drawn = _table(f"Case {one_line(question.about, 80)}", "at", "after", "what", "who", "on, where", "log")
     for row in rows:
-        _row(drawn, *(one_line(cell, 80) for cell in row))
+        _row(drawn, *(one_line(cell, 80) for cell in row.cells))
     out.print()
     out.print(drawn)
     if left_out:

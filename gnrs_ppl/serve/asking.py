@@ -9,7 +9,7 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from gnrs_ppl.context.files import parse_json, read_bytes
@@ -22,10 +22,20 @@ from gnrs_ppl.report.rule_page import understood
 from gnrs_ppl.serve.drafting import answers_name, answers_of
 from gnrs_ppl.serve.files import Entry, argument
 from gnrs_ppl.serve.jobs import Job
-from gnrs_ppl.serve.web import Changed, address, entry_named, form_of, page, site, text, to_job, unchanged
+from gnrs_ppl.serve.watching import told
+from gnrs_ppl.serve.web import Changed, address, entry_named, form_of, page, site, text, unchanged
 
 NOTHING = "none"
 """In place of the SHA-256 of answers that nobody has given."""
+BUTTONS = {
+    "broken": "This case breaks the rule",
+    "kept": "It keeps the rule",
+    "silent": "The rule does not speak of it",
+    UNKNOWN: "Cannot say",
+}
+"""What is clicked of a case."""
+WIDE, EDGE = 1000.0, 16.0
+"""Units across a case's line, and those that its ends keep free for their marks."""
 
 
 async def ask(request: Request) -> Response:
@@ -52,7 +62,7 @@ async def begin(request: Request) -> Response:
         arguments += ([f"--mass={_share(mass)}"] if mass else []) + [f"--answer={said}" for said in given]
         job = served.jobs.submit(f"Ask about {context.name}", arguments)
         job.then = address("/asked", job=job.number)
-    return to_job(job)
+    return RedirectResponse(job.then, 303)
 
 
 def _given(form: FormData) -> list[str]:
@@ -92,14 +102,17 @@ def _as_asked(request: Request, form: FormData, context: Entry, given: list[str]
 
 
 async def asked(request: Request) -> Response:
-    """The question, the case as a timeline, and what may be answered."""
+    """The question, the case as a timeline, and what may be answered, as soon as the verb has found it."""
     job = site(request).jobs.find(request.query_params.get("job", ""))
     context = entry_named(request, _named(job))
+    if job.state != "done":
+        return page(request, "sought.html", job=job, told=told(job))
     stands = answers_of(request, context)
     place = job.folder / "out.txt"
     with understood(place):
         state = parse_json(read_bytes(place), str(place))
-        questions = [state["question"], *state["others"]] if state["question"] else []
+        found = [state["question"], *state["others"]] if state["question"] else []
+        questions = sorted(found, key=lambda question: question["kind"] != "case")  # people judge cases best
         return page(
             request,
             "asked.html",
@@ -112,23 +125,34 @@ async def asked(request: Request) -> Response:
             sha=site(request).files.sha(stands) if stands else NOTHING,
             mass=next((a.partition("=")[2] for a in job.arguments if a.startswith("--mass=")), ""),
             unknown=UNKNOWN,
+            buttons=BUTTONS,
         )
 
 
 def _question(question: dict[str, Any], cases: dict[str, Any]) -> dict[str, Any]:
-    is_case = question["kind"] == "case"
+    about, is_case = question["about"], question["kind"] == "case"
     return question | {
-        "plain": "" if is_case else PLAIN.get(question["about"], question["about"]),
-        "case": cases[question["about"]] if is_case else None,
+        "plain": "" if is_case else PLAIN.get(about, about),
+        "case": cases[about] | {"line": _line(cases[about]["rows"])} if is_case else None,
         "choices": [
             {
-                "sent": f"{question['about']}={value}",
-                "words": WORDS[value] if is_case else value_in_words(question["about"], value),
+                "sent": f"{about}={value}",
+                "button": BUTTONS[value] if is_case else value_in_words(about, value),
+                "words": WORDS[value] if is_case else value_in_words(about, value),
                 "chance": chance,
             }
             for value, chance in question["answers"].items()
         ],
     }
+
+
+def _line(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a case that have a time, with their places on a line; none where all have the same."""
+    timed = [row for row in rows if row.get("seconds") is not None]
+    moments = [row["seconds"] for row in timed]
+    if not moments or (long := max(moments) - min(moments)) <= 0:
+        return []
+    return [row | {"x": EDGE + (WIDE - 2 * EDGE) * (row["seconds"] - min(moments)) / long} for row in timed]
 
 
 def _named(job: Job) -> str:
