@@ -644,13 +644,15 @@ def judge(
     )
     if pardon is not None:
         return pardon
-    late = late_row(sought, sight, span.upper) if reason in ("absent", "too_few") else None
+    beyond = constraint.template in LOOK_BACK and span.upper_tie is False  # T1: a tie that is out lies beyond
+    late = late_row(sought, sight, span.upper, tie=beyond) if reason in ("absent", "too_few") else None
     late_at = (
         at_of(late) if late else None
     )  # at its own grain: k, and with it G, is not applied to the late row (V5)
     if late is None or late_at is None or span.upper is None:
         return Finding("violated", reason, named(seen), span.upper, None, instant)
-    behind = difference(span.upper, late_at).total_seconds()
+    looks_back = constraint.template in LOOK_BACK
+    behind = None if looks_back else difference(span.upper, late_at).total_seconds()  # V6
     return Finding(
         "violated",
         "late" if reason == "absent" else reason,
@@ -786,7 +788,7 @@ def weigh(
     if not over:
         return "pending", "open", None
     if refuted(sight, n):
-        return "violated", "not_preceded" if template == "precedence" else "absent", None
+        return "violated", "absent", None
     return "indeterminate", unknown(sight, n), None
 
 
@@ -806,9 +808,9 @@ def moment(
     return completion if (end_of_grain(completion), last.event_id) > start else activation
 
 
-def late_row(sought: Sought, sight: Sight, due: At | None) -> Event | None:
-    """The earliest definite row of rel strictly after due (V5)."""
-    later = Span(due, False, None, True)
+def late_row(sought: Sought, sight: Sight, due: At | None, *, tie: bool) -> Event | None:
+    """The earliest definite row of rel after due, or at it where ``tie`` (V5)."""
+    later = Span(due, tie, None, True)
     rows = [
         row
         for row in sought.case

@@ -313,7 +313,7 @@ def test_precedence_needs_a_known_start():
     before = verdicts(rule({"template": "precedence"}), layer, log_of(rows))
     assert before == {
         "a1": ("satisfied", "proven", ("b1",), None),
-        "a2": ("violated", "not_preceded", (), None),
+        "a2": ("violated", "absent", (), None),
         "a3": ("indeterminate", "uncovered", (), None),
         "a4": ("indeterminate", "uncovered", (), None),
     }

@@ -189,7 +189,7 @@ def test_a1_alternatives_that_are_malformed(act: Any, problem: str) -> None:
         ("precedence", None, ("indeterminate", "unknown_match", ())),
         ("precedence", "unknown", ("indeterminate", "unknown_match", ())),
         ("precedence", "fulfil", ("satisfied", "proven", ("p1",))),
-        ("precedence", "violate", ("violated", "not_preceded", ())),
+        ("precedence", "violate", ("violated", "late", ("p1",))),
         ("not_precedence", None, ("indeterminate", "unknown_match", ())),
         ("not_precedence", "fulfil", ("satisfied", "refuted", ())),
         ("not_precedence", "violate", ("violated", "seen_forbidden", ("p1",))),
@@ -600,7 +600,7 @@ def test_p1_succession_asks_both_acts(evaluate: Evaluate) -> None:
     assert halves(evaluate(rule(duty("succession", "Pay")), log(**CLOSED), events)) == [
         ("f1", False, "satisfied", "proven", ("p1",), "ann"),
         ("f2", False, "violated", "absent", (), "ann"),
-        ("p0", True, "violated", "not_preceded", (), "eve"),
+        ("p0", True, "violated", "late", ("f1",), "eve"),
         ("p1", True, "satisfied", "proven", ("f1",), "bob"),
     ]
 

@@ -682,11 +682,11 @@ def test_line_10_the_second_activation_is_correlated_with_the_trigger_row(evalua
 def test_line_11_precedence_forbids_the_trigger_unless_its_target_came_first(evaluate: Evaluate) -> None:
     structure = rule(duty("precedence", "Review", "P7D"))
     at_fine = due("2024-03-01 10:00")
-    assert said(evaluate(structure, log(), [FINE])) == ("violated", "not_preceded", (), at_fine, None)
+    assert said(evaluate(structure, log(), [FINE])) == ("violated", "absent", (), at_fine, None)
     events = [FINE, row("r1", "Review", "2024-03-01 09:59")]
     assert said(evaluate(structure, log(), events)) == ("satisfied", "proven", ("r1",), at_fine, None)
     afterwards = [FINE, row("r1", "Review", "2024-03-01 10:01")]
-    assert said(evaluate(structure, log(), afterwards)) == ("violated", "not_preceded", (), at_fine, None)
+    assert said(evaluate(structure, log(), afterwards)) == ("violated", "late", ("r1",), at_fine, None)
 
 
 def test_line_11_absence_counts_fewer_than_n(evaluate: Evaluate) -> None:
@@ -894,19 +894,19 @@ def test_line_16_a_look_back_that_begins_before_coverage_is_unknown(evaluate: Ev
     censored = rule(duty("precedence", "Review", "P30D"))
     assert said(evaluate(censored, log(), [fine])) == ("indeterminate", "uncovered", (), at_fine, None)
     covered = rule(duty("precedence", "Review", "P9D"))  # from 1 January 10:00
-    assert said(evaluate(covered, log(), [fine])) == ("violated", "not_preceded", (), at_fine, None)
+    assert said(evaluate(covered, log(), [fine])) == ("violated", "absent", (), at_fine, None)
 
 
 @pytest.mark.parametrize(
     "opened, start, expected",
     [
-        ("2024-03-01 09:00", (), ("violated", "not_preceded")),  # first event after the start of coverage
+        ("2024-03-01 09:00", (), ("violated", "absent")),  # first event after the start of coverage
         (
             "2024-01-01 00:00",
             (),
             ("indeterminate", "uncovered"),
         ),  # first event at the start of coverage: may have begun before
-        ("2024-01-01 00:00", ("Open",), ("violated", "not_preceded")),
+        ("2024-01-01 00:00", ("Open",), ("violated", "absent")),
         ("2023-12-31 23:59", ("Open",), ("indeterminate", "uncovered")),  # known, but outside coverage
     ],
 )
@@ -1089,7 +1089,7 @@ def test_line_18_the_exception_of_a_precedence_comes_before_the_activation(evalu
     before = [FINE, row("w1", "Waive", "2024-03-01 09:00")]
     assert said(evaluate(structure, log(), before)) == ("excused", "exception", ("w1",), at_fine, None)
     afterwards = [FINE, row("w1", "Waive", "2024-03-01 10:01")]
-    assert said(evaluate(structure, log(), afterwards)) == ("violated", "not_preceded", (), at_fine, None)
+    assert said(evaluate(structure, log(), afterwards)) == ("violated", "absent", (), at_fine, None)
 
 
 # ---- line 19: time

@@ -343,6 +343,7 @@ class _Compiler:
         wants_breach = with_breach or c.unless is not None
         beside = c.template in NEIGHBOURS
         slack = c.template in POSITIVE and not c.look_back and not beside
+        late = slack or c.template == "precedence"
         timed = [c.count] if slack or beside or (wants_breach and not c.look_back) else []
         timed += [c.count + 1] if c.template == "exactly" and wants_breach else []
         nearest: Nearest = (
@@ -382,7 +383,7 @@ class _Compiler:
         if beside:
             self._between(p, c)
         self._judged(p, c)
-        if slack:
+        if late:
             native = rows
             if common is not None and self.plan.grains != (common,):
                 native = act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key, threads=threads)
@@ -398,13 +399,13 @@ class _Compiler:
                 f"{p}_missed",
                 "upper",
                 "Line 15: the first row after due",
-                tie_in=False,
+                tie_in=c.look_back and c.tie == "out",
             )
         if wants_breach:
             self._breach(p, c, common is not None)
         if c.unless is not None:
             self._exception(p, c, c.unless, threads)
-        return self._verdict(p, c, instances, slack=slack, with_breach=with_breach)
+        return self._verdict(p, c, instances, slack=slack, late=late, with_breach=with_breach)
 
     def _activation(self, p: str, c: ConstraintPlan, instances: str) -> None:
         """Add ``_active``: the instances that are activated, with the activation at_* and, for a window, t0
@@ -709,7 +710,7 @@ class _Compiler:
 
     def _judged(self, p: str, c: ConstraintPlan) -> None:
         """Add ``_judged``: the verdict before any exception (V1 to V3)."""
-        absent = "not_preceded" if c.look_back else "absent"
+        absent = "not_preceded" if c.template == "chain_precedence" else "absent"
         proven = "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END" if c.marks_ties else "'proven'"
         if c.template == "exactly":
             cases = [
@@ -813,7 +814,9 @@ class _Compiler:
             match_within=self.records.match_within,
         )
 
-    def _verdict(self, p: str, c: ConstraintPlan, instances: str, *, slack: bool, with_breach: bool) -> str:
+    def _verdict(
+        self, p: str, c: ConstraintPlan, instances: str, *, slack: bool, late: bool, with_breach: bool
+    ) -> str:
         """Add ``_verdict``: the row of each instance as it is reported."""
         st = self.st
         joins = f"LEFT JOIN {p}_judged AS j ON j.inst = i.inst"
@@ -838,11 +841,12 @@ class _Compiler:
                 f"CASE WHEN {violated} AND j.beside_id IS NOT NULL THEN [j.beside_id] ELSE [] END"
             )
         seconds = "CAST(NULL AS DOUBLE)"
-        if slack:
+        if late:
             joins += f" LEFT JOIN {p}_late AS l ON l.inst = i.inst"
             if c.template != "exactly":
                 reason.append("WHEN j.reason = 'absent' AND l.inst IS NOT NULL THEN 'late'")
             witnesses.append(f"CASE WHEN {violated} AND l.inst IS NOT NULL THEN [l.event_id] ELSE [] END")
+        if slack:
             seconds = f"""CASE WHEN j.verdict = 'satisfied' THEN {st.seconds_between("j.upper_", "j.proof_")}
                                WHEN {violated} THEN {st.seconds_between("j.upper_", "l.")} END"""
         breach = ""

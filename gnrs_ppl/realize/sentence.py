@@ -10,7 +10,7 @@ from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import article, capitalised, duration, series, times
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import occurrence
-from gnrs_ppl.rule.types import Act, Structure
+from gnrs_ppl.rule.types import LOOK_BACK, Act, Constraint, Structure
 
 _SENTENCES: dict[Reason, str] = {
     "proven": "the record shows {an_act} {as_asked}in {logs}{time}{margin}",
@@ -50,6 +50,12 @@ _SENTENCES: dict[Reason, str] = {
     "exception": "{exception} is recorded beforehand, which the rule accepts as an exception",
 }
 
+_AHEAD: dict[Reason, str] = {
+    "late": "no {act} is recorded in {logs}{within} before {moment}, only {then}after it; {complete}",
+    "absent": "no {act} is recorded in {logs}{within} before {moment}, nor after it; {complete}",
+}
+"""Of a precedence, which asks for what came before."""
+
 
 def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) -> str:
     """What the record shows for one instance and constraint, in one neutral sentence.
@@ -65,20 +71,20 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
     """
     norm = structure.norm
     constraint = norm.constraints[verdict.constraint]
+    template = _half(verdict, constraint)
     target, n = norm.target(constraint), constraint.count
+    if verdict.of_target and structure.trigger.act is not None:
+        target = structure.trigger.act
     act = occurrence(target, lexicon) + _whose(verdict, structure, target)
-    before = (
-        "before"
-        if constraint.template in ("precedence", "not_precedence")
-        else "by"
-        if constraint.positive
-        else "until"
-    )
+    before = "before" if template in LOOK_BACK else "by" if constraint.positive else "until"
     due = _moment(verdict.due) if verdict.due else ""
     parts = {
         "act": act,
         "an_act": f"{article(act)} {act}",
-        **_logs(structure, verdict.reason, lexicon),
+        **_logs(structure, verdict, lexicon),
+        "within": f" within {duration(constraint.deadline)}" if constraint.deadline else "",
+        "moment": due,
+        "then": "at that very time or " if constraint.ties == "violate" else "",
         "as_asked": f"exactly {times(n)} "
         if constraint.template == "exactly"
         else f"at least {times(n)} "
@@ -102,15 +108,26 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
         "second_noun": occurrence(constraint.after.act, lexicon) if constraint.after else "further act",
         "exception": _named(constraint.unless, lexicon),
     }
-    text = f"in case {one_line(verdict.case_id, 80)}, {_SENTENCES[verdict.reason].format(**parts)}"
+    sentences = _SENTENCES | _AHEAD if template == "precedence" else _SENTENCES
+    text = f"in case {one_line(verdict.case_id, 80)}, {sentences[verdict.reason].format(**parts)}"
     return f"{capitalised(text)}."
 
 
-def _logs(structure: Structure, reason: Reason, lexicon: Lexicon) -> dict[str, str]:
+def _half(verdict: InstanceVerdict, constraint: Constraint) -> str:
+    """The template that an instance is judged by: of a mutual one the half that it opens (P1)."""
+    if constraint.template == "succession":
+        return "precedence" if verdict.of_target else "response"
+    return "responded_existence" if constraint.template == "coexistence" else constraint.template
+
+
+def _logs(structure: Structure, verdict: InstanceVerdict, lexicon: Lexicon) -> dict[str, str]:
     """The logs of the evidence, and how far their silence counts."""
     policy = structure.evidence
-    names = [f"the {lexicon.form('channel', name)}" for name in policy.channels]
-    both = policy.operator == "all" and reason in ("proven", "tie", "seen_forbidden", "too_many")
+    channels = policy.channels
+    if verdict.of_target and structure.trigger.channel is not None:
+        channels = (structure.trigger.channel,)
+    names = [f"the {lexicon.form('channel', name)}" for name in channels]
+    both = policy.operator == "all" and verdict.reason in ("proven", "tie", "seen_forbidden", "too_many")
     if len(names) == 1:
         complete = "that log is complete for that time"
     else:
