@@ -124,6 +124,8 @@ MUTATIONS = [
     Mutation("one act too many is satisfied", "compile", '("e.proven AND e.refuted_more", "satisfied", "\'proven\'")', '("e.proven", "satisfied", "\'proven\'")', by=6),
     Mutation("an exception at the instant of violation counts", "compile", 'upper="unknown", from_start=True', 'upper="in", from_start=True', by=2),
     Mutation("an unknown exception is none", "compile", "\"WHEN NOT x.refuted THEN 'exception_unknown'\"", "\"WHEN NOT x.refuted THEN 'seen_forbidden'\"", by=2),
+    Mutation("what came after is not looked for in a precedence", "compile", 'late = slack or c.template == "precedence"', 'late = slack', by=9),
+    Mutation("a tie that is out did not come", "compile", 'tie_in=c.look_back and c.tie == "out"', "tie_in=False", by=9),
     Mutation("a prohibition is broken at its end", "compile", "elif c.template in NEGATIVE and not c.look_back:", "elif False:", by=2),
     Mutation("a broken prohibition dates from the earlier of two", "compile", "({proof_end} > {at_end} OR", "({proof_end} < {at_end} OR", by=2),
     # lines 19 and 20: ties, witnesses, slack

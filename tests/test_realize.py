@@ -42,7 +42,7 @@ from gnrs_ppl.realize.phrases import FOLLOWING_RUNS, FOLLOWING_WORDS, MODALS, RE
 from gnrs_ppl.realize.recover import facts, recovered
 from gnrs_ppl.realize.scanner import ParseError
 from gnrs_ppl.realize.sentence import explain
-from gnrs_ppl.realize.text import render
+from gnrs_ppl.realize.text import occurrence, render
 from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import (
     COUNTING,
@@ -675,6 +675,35 @@ def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
     )
     exact = Due(datetime(2026, 3, 3, 9, 15, 2, 500), 0, "microsecond")
     assert "09:15:02.0005 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
+
+
+def test_what_did_not_come_first_came_later_or_not_at_all() -> None:
+    def precedence(**stated: object) -> Structure:
+        duty = {"template": "precedence", "target": "CheckIn", "correlate": "same_case"} | stated
+        return small(
+            norm=Norm(constraints=(Constraint.model_validate(duty),)),
+            evidence=EvidencePolicy(channels=("checkin_log",)),
+        )
+
+    assert explain(row("absent"), precedence(), LEXICON) == (
+        "In case C-12, no check-in is recorded in the checkin log before 09:15 on 3 March 2026, nor after it; "
+        "that log is complete for that time."
+    )
+    assert explain(row("late"), precedence(deadline="P7D"), LEXICON) == (
+        "In case C-12, no check-in is recorded in the checkin log within seven days before 09:15 on 3 March 2026, "
+        "only after it; that log is complete for that time."
+    )
+    assert "only at that very time or after it" in explain(row("late"), precedence(ties="violate"), LEXICON)
+
+
+def test_the_other_half_of_a_rule_that_binds_both_acts_names_its_own_acts() -> None:
+    both = Constraint(template="succession", target=Act(activity="CheckIn"), correlate="same_case")
+    rule = small(norm=Norm(constraints=(both,)), evidence=EvidencePolicy(channels=("checkin_log",)))
+    assert rule.trigger.act is not None
+    first, second = (explain(row("absent", of_target=half), rule, LEXICON) for half in (False, True))
+    assert "no check-in is recorded in the checkin log by" in first
+    assert f"no {occurrence(rule.trigger.act, LEXICON)} is recorded" in second
+    assert "before 09:15 on 3 March 2026, nor after it" in second
 
 
 @settings(QUICK, max_examples=examples(80))

@@ -689,6 +689,35 @@ def test_line_11_precedence_forbids_the_trigger_unless_its_target_came_first(eva
     assert said(evaluate(structure, log(), afterwards)) == ("violated", "late", ("r1",), at_fine, None)
 
 
+@pytest.mark.parametrize(
+    "events, reason, witnesses",
+    [
+        ([row("r1", "Review", "2024-03-02 10:00"), row("r2", "Review", "2024-03-09 10:00")], "late", ("r1",)),
+        ([row("r1", "Review", "2024-02-01 10:00")], "absent", ()),  # before the seven days it looks back
+        ([row("r1", "Review", "2024-03-02 10:00", case_id="c2")], "absent", ()),
+        ([row("r1", "Review", "2024-03-02 10:00", resource="bob")], "absent", ()),
+        ([row("r1", "Review", "2024-03-02 10:00", "app")], "absent", ()),  # not a log of the policy
+        ([row("r1", "Review", None), row("r2", "Review", "2024-03-02 10:00")], "unknown_match", ()),
+    ],
+    ids=["late", "too early", "another case", "another key", "another log", "one may be in time"],
+)
+def test_v5_what_came_after_instead_of_before_is_late(
+    evaluate: Evaluate, events: list[Event], reason: str, witnesses: tuple[str, ...]
+) -> None:
+    structure = rule(duty("precedence", "Review", "P7D", correlate="same_resource"))
+    verdict = "indeterminate" if reason == "unknown_match" else "violated"
+    at_fine = due("2024-03-01 10:00")
+    found = [v for v in evaluate(structure, log(), [FINE, *events]) if v.instance == "f1"]
+    assert said(found) == (verdict, reason, witnesses, at_fine, None)
+
+
+def test_v5_a_tie_that_is_open_is_not_late(evaluate: Evaluate) -> None:
+    structure = rule(duty("precedence", "Review", "P7D"), channels=("desk", "bank"), operator="all")
+    tied = [FINE, row("r1", "Review", "2024-03-01 10:00")]  # the silence of the bank refutes it all the same
+    expected = ("violated", "absent", (), due("2024-03-01 10:00"), None)
+    assert said(evaluate(structure, log("desk", "bank"), tied)) == expected
+
+
 def test_line_11_absence_counts_fewer_than_n(evaluate: Evaluate) -> None:
     structure = rule(duty("absence", "Pay", "P1D", count=2))
     events = [FINE, row("p1", "Pay", "2024-03-01 11:00")]

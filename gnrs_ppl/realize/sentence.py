@@ -83,7 +83,7 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
         "an_act": f"{article(act)} {act}",
         **_logs(structure, verdict, lexicon),
         "within": f" within {duration(constraint.deadline)}" if constraint.deadline else "",
-        "moment": due,
+        "moment": due or "what called for it",
         "then": "at that very time or " if constraint.ties == "violate" else "",
         "as_asked": f"exactly {times(n)} "
         if constraint.template == "exactly"
