@@ -15,7 +15,8 @@ from gnrs_ppl.context.types import Action, Goal, Schema
 from gnrs_ppl.reading import Reading, Readings, read
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
 from gnrs_ppl.realize.english import duration
-from gnrs_ppl.report.reading import reading_in_words
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.report.reading_clause import clause_of, worded
 
 SURE = 0.8
 """A reading at least this probable is not asked about."""
@@ -45,22 +46,24 @@ def settled(goal: Goal, readings: Readings, context: Context, ask: Asker) -> Goa
     Asked are, in this order and only where open: which of several readings is meant, words that were not
     read, who is bound, and within which time.
     """
+    lexicon = Lexicon.of(context.schema, context.records)
     if readings.statements:
-        meant = _which_reading(goal, readings, context.schema, ask)
+        meant = _which_reading(goal, readings, context.schema, lexicon, ask)
         if isinstance(meant, str):
             return meant
         goal = meant
     if readings.unread:
         words = ", ".join(
             f"'{readings.words(u.span)}'" + (f" (nearest: {u.nearest})" if u.nearest else "")
-            for u in readings.unread
+            for u in worded(readings, lexicon).unread
         )
         if ask.choose(f"Not read: {words}.", ("leave that out", "write the sentence anew")) == 1:
             return ask.line("The sentence")
     lead = [readings.statements[i].best for i in rules_of(readings)[0]] if readings.statements else []
     if context.schema.roles and not goal.roles and not any(r.bearers for r in lead):
         names = [term.name for term in context.schema.roles][: MOST_CHOICES - 1]
-        chosen = ask.choose("Nobody is named who is bound. Who is?", ("whoever acts", *names))
+        called = [lexicon.form("role", name) for name in names]
+        chosen = ask.choose("Nobody is named who is bound. Who is?", ("whoever acts", *called))
         if isinstance(chosen, int) and chosen:
             goal = goal.model_copy(update={"roles": (names[chosen - 1],)})
     open_ended = next((r for r in lead if r.template in FORWARD and r.time is None), None)
@@ -86,7 +89,9 @@ def timed(goal: Goal, schema: Schema) -> Goal:
     return goal.model_copy(update={"intent": text, "within": None}) if same and stated else goal
 
 
-def _which_reading(goal: Goal, readings: Readings, schema: Schema, ask: Asker) -> Goal | str:
+def _which_reading(
+    goal: Goal, readings: Readings, schema: Schema, lexicon: Lexicon, ask: Asker
+) -> Goal | str:
     """The goal with its sentence reworded where a less probable reading is meant; a sentence to begin anew
     with where none is.
     """
@@ -95,7 +100,7 @@ def _which_reading(goal: Goal, readings: Readings, schema: Schema, ask: Asker) -
         close = [r for r in statement.readings if r.probability >= LEAST_SHARE][: MOST_CHOICES - 1]
         if len(close) < 2 or statement.best.probability >= SURE:
             continue
-        choices = [f"{reading_in_words(r)}  ({r.probability:.0%})" for r in close]
+        choices = [f"{clause_of(r, lexicon)}  ({r.probability:.0%})" for r in close]
         chosen = ask.choose(
             f"'{readings.words(statement.span).strip()}' can be read in more than one way.",
             (*choices, "none of these"),

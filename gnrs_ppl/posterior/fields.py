@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from gnrs_ppl.realize.phrases import Worded
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import (
     SLOTS,
@@ -75,6 +76,65 @@ PLAIN: Final[dict[str, str]] = {
     "evidence.k": "how many logs must agree at least",
 }
 """What a field asks, in plain words."""
+
+NAMES: Final[dict[str, Worded]] = {
+    "scope.roles": "role",
+    "scope.locations": "location",
+    "scope.objects": "object",
+    "scope.concerns": "object",
+    "trigger.activity": "action",
+    "trigger.location": "location",
+    "trigger.object": "object",
+    "trigger.role": "role",
+    "trigger.channel": "channel",
+    "norm.bearer": "role",
+    "norm.activity": "action",
+    "norm.location": "location",
+    "norm.object": "object",
+    "norm.role": "role",
+    "norm.after": "action",
+    "norm.unless": "action",
+    "evidence.channels": "channel",
+    "procedure.steps": "step",
+    "procedure.roles": "role",
+    "procedure.inspects": "channel",
+    "procedure.activity": "action",
+}
+"""What kind of names a field holds."""
+WORDS_OF: Final[dict[str, dict[str, str]]] = {
+    "trigger.once": {"first": "the first of a case", "each": "each of them"},
+    "norm.bearer": {"trigger": "whoever opened it"},
+    "norm.template": {
+        "response": "has to follow",
+        "precedence": "has to come first",
+        "succession": "has to follow, and comes at no other time",
+        "existence": "has to happen",
+        "exactly": "has to happen so many times and no more",
+        "absence": "must not happen, or no more often",
+        "responded_existence": "has to happen too, before or after",
+        "coexistence": "both happen or neither does",
+        "not_coexistence": "excludes the other",
+        "not_response": "must not follow",
+        "not_precedence": "must not come first",
+        "chain_response": "has to come next",
+        "chain_precedence": "has to come directly before",
+        "init": "has to be the first act",
+        "end": "has to be the last act",
+    },
+    "norm.correlate": {
+        "same_case": "the case",
+        "same_resource": "the person",
+        "same_object": "what it is done to",
+        "different_resource": "the case and not the person",
+    },
+    "norm.ties": {
+        "unknown": "the same instant settles nothing",
+        "fulfil": "the same instant is in time",
+        "violate": "the same instant is too late",
+    },
+    "evidence.operator": {"all": "all of them", "any": "any of them", "at_least": "a number of them"},
+}
+"""What the values of a field say that are no names."""
 
 
 def said(content: SlotContent) -> dict[str, Values]:

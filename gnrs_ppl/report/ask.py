@@ -17,7 +17,7 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.posterior.answers import ANSWERS, UNKNOWN
 from gnrs_ppl.posterior.ask import ENOUGH, NAMED, Question, State
-from gnrs_ppl.posterior.fields import NOTHING, PLAIN, TIMES, said
+from gnrs_ppl.posterior.fields import NAMES, NOTHING, PLAIN, TIMES, WORDS_OF, said
 from gnrs_ppl.posterior.mass import ASKED
 from gnrs_ppl.realize.english import duration
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -111,8 +111,16 @@ def state_data(state: State, context: Context) -> dict[str, Any]:
         if question.kind == "case":
             rows, left_out = timeline(context, question.about, named_acts(state))
             cases[question.about] = {"rows": [row._asdict() for row in rows], "left_out": left_out}
+    lexicon = Lexicon.of_context(context)
+    called: dict[str, dict[str, str]] = {}
+    for field, values in (
+        *((q.about, q.answers) for q in state.questions[:NAMED] if q.kind == "part"),
+        *((choice.name, choice.values) for choice in state.open_fields()),
+    ):
+        called.setdefault(field, {}).update({value: value_as_said(field, value, lexicon) for value in values})
     return state.as_dict() | {
         "sentence": context.goal.intent,
+        "called": called,
         "rule": rule_line(state, context),
         "cases": cases,
     }
@@ -145,6 +153,22 @@ def value_in_words(field: str, value: str) -> str:
         words = ", ".join(duration(Duration.parse(one)) for one in value.split(" + "))
         return f"{value} ({words})"
     return "nothing stated" if value == NOTHING else value
+
+
+def value_as_said(field: str, value: str, lexicon: Lexicon) -> str:
+    """A value of a field as a rule's text would say it."""
+    if value == NOTHING:
+        return "nothing stated"
+
+    def word(one: str) -> str:
+        kind = NAMES.get(field)
+        if field in TIMES:
+            return duration(Duration.parse(one))
+        if kind is None or one in WORDS_OF.get(field, {}):
+            return WORDS_OF.get(field, {}).get(one, one)
+        return lexicon.form(kind, one, "noun" if kind == "action" else "one")
+
+    return ", ".join(word(one) for one in value.split(" + "))
 
 
 def print_state(state: State, context: Context, again: str) -> None:

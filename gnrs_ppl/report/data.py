@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from gnrs_ppl.draft import Draft
     from gnrs_ppl.llm import Answer
     from gnrs_ppl.reading import Readings
+    from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.report.reading import SentencePart
     from gnrs_ppl.search import Search
 
 TOP = 10
@@ -22,12 +24,19 @@ TOP = 10
 
 def draft_data(draft: Draft) -> dict[str, Any]:
     """The JSON of ``gnrs draft``."""
+    from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.versions import versions
 
     search, answered = draft.search, draft.search.answered
     return {
         "goal": draft.goal.model_dump(mode="json", exclude_defaults=True),
-        "reading": reading_data(draft.readings, draft.context.rule, draft.said, draft.said_beside),
+        "reading": reading_data(
+            draft.readings,
+            draft.context.rule,
+            draft.said,
+            draft.said_beside,
+            Lexicon.of_context(draft.context),
+        ),
         "request": {
             "context": draft.context.source,
             "own_pools": draft.context.pools is not None,
@@ -70,15 +79,21 @@ def draft_data(draft: Draft) -> dict[str, Any]:
 
 
 def reading_data(
-    readings: Readings, rule: int, said: Sequence[bool], said_beside: Mapping[str, bool]
+    readings: Readings,
+    rule: int,
+    said: Sequence[bool],
+    said_beside: Mapping[str, bool],
+    lexicon: Lexicon,
 ) -> dict[str, Any]:
     """A sentence as it was read, which of its rules is meant (from 0), whether each statement is said, and
-    what is read beside them.
+    what is read beside them; with the words that a rule's text would use.
     """
     from gnrs_ppl.reading.goal import rules_of
     from gnrs_ppl.reading.plain import as_data
     from gnrs_ppl.report.reading import beside_in_words, parts_beside, parts_of, reading_in_words
+    from gnrs_ppl.report.reading_clause import clause_of, worded
 
+    plain = worded(readings, lexicon)
     rules = [[number + 1 for number in held] for held in rules_of(readings)]
     best = [statement.best for statement in readings.statements]
     return as_data(readings) | {
@@ -86,18 +101,31 @@ def reading_data(
         "rules": rules,
         "said": list(said),
         "in_words": [reading_in_words(reading) for reading in best],
+        "clauses": [
+            [clause_of(reading, lexicon) for reading in statement.readings]
+            for statement in readings.statements
+        ],
         "parts": [
-            [part._asdict() | {"span": [part.span.start, part.span.end]} for part in parts_of(reading)]
-            for reading in best
+            _parts(parts_of(reading), parts_of(statement.best))
+            for reading, statement in zip(best, plain.statements, strict=True)
         ],
         "said_beside": dict(said_beside),
         "beside_in_words": beside_in_words(readings),
+        "beside_in_clauses": beside_in_words(plain),
         "parts_beside": [
-            part._asdict() | {"slot": slot, "span": [part.span.start, part.span.end]}
+            {"slot": slot} | part
             for slot, parts in parts_beside(readings).items()
-            for part in parts
+            for part in _parts(parts, parts_beside(plain)[slot])
         ],
     }
+
+
+def _parts(parts: Sequence[SentencePart], plain: Sequence[SentencePart]) -> list[dict[str, Any]]:
+    """Parts of a sentence with the names they were read as, and what a rule's text calls these."""
+    return [
+        part._asdict() | {"span": [part.span.start, part.span.end], "called": told.name}
+        for part, told in zip(parts, plain, strict=True)
+    ]
 
 
 def _grounding(draft: Draft) -> dict[str, Any]:

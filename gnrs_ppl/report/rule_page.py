@@ -233,18 +233,30 @@ def marked_words(reading: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def statements_of(reading: dict[str, Any]) -> list[dict[str, Any]]:
-    """The statements of a sentence, each with its best reading, the others, and its parts."""
+    """The statements of a sentence, each with its best reading, the others, and its parts; of a draft of an
+    earlier version that holds no clauses, in DECLARE's spelling.
+    """
     sentence = reading["sentence"]
+    spelled = [
+        [f"{way['declare']}({', '.join(way['activities'])})" for way in statement["readings"]]
+        for statement in reading["statements"]
+    ]
     return [
         {
-            "in_words": in_words,
             "said": said,
-            "best": statement["readings"][0],
-            "others": statement["readings"][1:],
+            "best": statement["readings"][0] | {"clause": clauses[0]},
+            "others": [
+                other | {"clause": clause}
+                for other, clause in zip(statement["readings"][1:], clauses[1:], strict=True)
+            ],
             "parts": [part | {"words": sentence[slice(*part["span"])]} for part in parts],
         }
-        for statement, in_words, said, parts in zip(
-            reading["statements"], reading["in_words"], reading["said"], reading["parts"], strict=True
+        for statement, clauses, said, parts in zip(
+            reading["statements"],
+            reading.get("clauses", spelled),
+            reading["said"],
+            reading["parts"],
+            strict=True,
         )
     ]
 
@@ -255,7 +267,7 @@ def _beside(reading: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "slot": slot,
-            "in_words": reading["beside_in_words"][slot],
+            "in_words": reading.get("beside_in_clauses", reading["beside_in_words"])[slot],
             "said": said,
             "why": reading[slot]["why"],
             "parts": [

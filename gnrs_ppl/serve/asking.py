@@ -17,7 +17,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.posterior.answers import UNKNOWN
 from gnrs_ppl.posterior.ask import ENOUGH
 from gnrs_ppl.posterior.fields import PLAIN
-from gnrs_ppl.report.ask import WORDS, value_in_words
+from gnrs_ppl.report.ask import WORDS
 from gnrs_ppl.report.rule_page import understood
 from gnrs_ppl.serve.drafting import answers_name, answers_of
 from gnrs_ppl.serve.files import Entry, argument
@@ -120,25 +120,27 @@ async def asked(request: Request) -> Response:
             context=context,
             state=state,
             enough=ENOUGH,
-            questions=[_question(question, state["cases"]) for question in questions],
+            questions=[_question(question, state) for question in questions],
             answers=stands,
             sha=site(request).files.sha(stands) if stands else NOTHING,
             mass=next((a.partition("=")[2] for a in job.arguments if a.startswith("--mass=")), ""),
             unknown=UNKNOWN,
             buttons=BUTTONS,
+            plain=PLAIN,
         )
 
 
-def _question(question: dict[str, Any], cases: dict[str, Any]) -> dict[str, Any]:
+def _question(question: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     about, is_case = question["about"], question["kind"] == "case"
+    words, buttons = (WORDS, BUTTONS) if is_case else (state["called"][about], state["called"][about])
     return question | {
         "plain": "" if is_case else PLAIN.get(about, about),
-        "case": cases[about] | {"line": _line(cases[about]["rows"])} if is_case else None,
+        "case": state["cases"][about] | {"line": _line(state["cases"][about]["rows"])} if is_case else None,
         "choices": [
             {
                 "sent": f"{about}={value}",
-                "button": BUTTONS[value] if is_case else value_in_words(about, value),
-                "words": WORDS[value] if is_case else value_in_words(about, value),
+                "button": buttons[value],
+                "words": words[value],
                 "chance": chance,
             }
             for value, chance in question["answers"].items()

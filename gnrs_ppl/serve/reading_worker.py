@@ -17,8 +17,10 @@ from gnrs_ppl.goals.questions import plain
 from gnrs_ppl.goals.write import goal_of, new_goal, standing_goal
 from gnrs_ppl.reading import Readings, read
 from gnrs_ppl.reading.plain import why_nothing
+from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.report.data import reading_data
-from gnrs_ppl.report.reading import guessed, reading_in_words
+from gnrs_ppl.report.reading import guessed
+from gnrs_ppl.report.reading_clause import worded
 from gnrs_ppl.report.rule_page import marked_words, statements_of
 
 LONGEST_SENTENCE = 2000
@@ -88,25 +90,20 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         told["open"] = left.question
     except Anew:
         told["anew"] = True
-    return told | {"reading": _shown(readings)}
+    return told | {"reading": _shown(readings, Lexicon.of(known.schema, known.records))}
 
 
-def _shown(readings: Readings) -> dict[str, Any]:
+def _shown(readings: Readings, lexicon: Lexicon) -> dict[str, Any]:
     """A reading as pages show it."""
-    data = reading_data(readings, 0, [True] * len(readings.statements), {})
-    statements = statements_of(data)
-    for shown, statement in zip(statements, readings.statements, strict=True):
-        shown["others"] = [
-            {"in_words": reading_in_words(other), "probability": other.probability, "why": other.why}
-            for other in statement.readings[1:]
-        ]
+    data = reading_data(readings, 0, [True] * len(readings.statements), {}, lexicon)
+    plain = worded(readings, lexicon)
     return {
         "marked": marked_words(data),
-        "statements": statements,
-        "beside": list(data["beside_in_words"].values()),
-        "guessed": guessed(readings),
+        "statements": statements_of(data),
+        "beside": list(data["beside_in_clauses"].values()),
+        "guessed": guessed(plain),
         "unread": [item["words"] for item in data["unread"]],
-        "nothing": why_nothing(readings),
+        "nothing": why_nothing(plain),
     }
 
 
