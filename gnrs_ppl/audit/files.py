@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.log import EventLog, read_log
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import RecordLayer, Schema
@@ -27,13 +28,16 @@ def audit_files(
     context: Path | None = None,
     allow_unrecorded: bool = False,
     *,
+    columns: Mapping[str, str] | None = None,
+    zone: str | None = None,
     remarks: Remarks | None = None,
 ) -> AuditResult:
     """Audit a rule file on a log.
 
     Record layer and words are those of the context where one is named, else the rule file's own, as the rule
     was drafted with them, else the log's standard columns. ``log`` goes before the context's log, and that
-    before the rule file's. A rule that was edited since it was drafted is a finding, and so is what
+    before the rule file's. ``columns`` (event-table column to column of the file) and ``zone`` go before what
+    the record layer says. A rule that was edited since it was drafted is a finding, and so is what
     ``remarks`` says of the rule on these records.
 
     Raises
@@ -47,7 +51,7 @@ def audit_files(
     unchanged = as_written(rule)
     read = read_rule(rule)
     given = load_context(context, goalless=True) if context is not None else None
-    records = given.records if given else read.records or RecordLayer()
+    records = _told(given.records if given else read.records or RecordLayer(), columns or {}, zone)
     if log is not None:
         path = log
     elif given is not None and given.records.log is not None:
@@ -66,3 +70,15 @@ def audit_files(
     if unchanged is False:
         result = replace(result, findings=(f"{rule.name} was changed after it was drafted", *result.findings))
     return result
+
+
+def _told(records: RecordLayer, columns: Mapping[str, str], zone: str | None) -> RecordLayer:
+    """The record layer with the columns and the clock that the arguments state."""
+    if not columns and zone is None:
+        return records
+    data = records.model_dump()
+    data["columns"] |= columns
+    data["constants"] = {name: value for name, value in records.constants.items() if name not in columns}
+    if zone is not None:
+        data |= {"zone": zone, "offset": None}
+    return validated(RecordLayer, data, source="arguments")

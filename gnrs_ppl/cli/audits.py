@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gnrs_ppl.cli.helpers import files_read, working
+from gnrs_ppl.cli.helpers import columns_told, files_read, working
 from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, WeightsOption, Without, written
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
@@ -40,6 +40,20 @@ def audit(
         typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False),
     ] = None,
     log: Log = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN",
+            help="Say which column of the log is what: case_id=Order; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE", help="Time zone of times without offset: Europe/Amsterdam.", show_default=False
+        ),
+    ] = None,
     posterior: Annotated[
         Path | None,
         typer.Option(
@@ -95,8 +109,15 @@ def audit(
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
     if posterior is not None:
-        if rule is not None or allow_unrecorded or out is not None:
-            stray = "--rule" if rule is not None else "--out" if out is not None else "--allow-unrecorded"
+        with_rule = {
+            "--rule": rule,
+            "--out": out,
+            "--column": column,
+            "--zone": zone,
+            "--allow-unrecorded": allow_unrecorded or None,
+        }
+        stray = next((option for option, value in with_rule.items() if value is not None), None)
+        if stray is not None:
             raise InputError("contradicts --posterior", "leave one out", source="arguments", field=stray)
         _audit_posterior(
             posterior, context, log, weights, mass, 12 if limit is None else limit, as_json, as_csv
@@ -116,7 +137,15 @@ def audit(
         read = [path for path in (rule, log, context) if path is not None]
         check_apart([out / name for name in FILES], read)
     with working("auditing"):
-        result = audit_files(rule, log, context, allow_unrecorded, remarks=touching)
+        result = audit_files(
+            rule,
+            log,
+            context,
+            allow_unrecorded,
+            columns=columns_told(column),
+            zone=zone,
+            remarks=touching,
+        )
         saved = save_audit(result, out) if out is not None else []
     if as_json:
         print(result.to_json())

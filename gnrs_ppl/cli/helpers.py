@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl import progress, stops
 from gnrs_ppl.cli.options import CacheMode
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from gnrs_ppl.context import Context
@@ -20,6 +20,22 @@ def files_read(context: Context, *named: str) -> list[Path]:
     """The files that a verb reads, the context's log among them."""
     log = context.records.log
     return [*map(Path, named), *([context.folder / log] if log is not None else [])]
+
+
+def columns_told(pairs: list[str] | None) -> dict[str, str]:
+    """What --column says: the name of each column to that of the file."""
+    told: dict[str, str] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals or name in told:
+            raise InputError(
+                f"{one_line(pair, 60)!r} is not NAME=COLUMN, once for each name",
+                "write role=org:group",
+                source="arguments",
+                field="--column",
+            )
+        told[name] = value
+    return told
 
 
 @contextmanager

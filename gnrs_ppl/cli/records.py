@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from gnrs_ppl.cli.helpers import working
+from gnrs_ppl.cli.helpers import columns_told, working
 from gnrs_ppl.cli.options import ContextPath, Json, Log, written
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
-from gnrs_ppl.errors import InputError, one_line
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
 
 
@@ -80,23 +80,12 @@ def import_(
     """
     from gnrs_ppl.importing import import_source
 
-    told: dict[str, str] = {}
-    for pair in column or ():
-        name, equals, value = pair.partition("=")
-        if not equals or name in told:
-            raise InputError(
-                f"{one_line(pair, 60)!r} is not NAME=COLUMN, once for each name",
-                "write role=org:group",
-                source="arguments",
-                field="--column",
-            )
-        told[name] = value
     with working("importing"):
         done = import_source(
             source,
             out,
             case=case,
-            columns=told,
+            columns=columns_told(column),
             zone=zone,
             order=dates.value if dates else None,
             update=update,
