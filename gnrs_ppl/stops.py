@@ -20,6 +20,9 @@ ENDINGS = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 1
 """What is said, and the exit code."""
 PATIENCE = 1.5
 """Seconds that files which are just being put in place are given."""
+PARENT = "GNRS_PARENT_HOLDS_STDIN"
+"""The variable by which a parent says that standard input stays open as long as it lives, and that this
+process is to end with it."""
 
 writing = threading.RLock()
 """Held while files are put in place: a stop comes before or after that."""
@@ -58,6 +61,11 @@ def begin() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
     threading.Thread(target=_watch, args=(heard,), name="stops", daemon=True).start()
+    if os.environ.pop(PARENT, None):
+        held, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)  # for whoever reads standard input
+        os.close(nothing)
+        threading.Thread(target=_watch_parent, args=(held,), name="parent", daemon=True).start()
 
 
 def finish() -> None:
@@ -93,6 +101,14 @@ def _watch(heard: int) -> None:
         number = os.read(heard, 1)[0]
         if number in ENDINGS:
             _end(*ENDINGS[signal.Signals(number)])
+
+
+def _watch_parent(pipe: int) -> None:
+    """Once the parent is gone, however it ended, end this process and those of its group."""
+    while os.read(pipe, 1):
+        pass
+    leads = os.getpgrp() == os.getpid()
+    (os.killpg if leads else os.kill)(os.getpid(), signal.SIGTERM)
 
 
 def _end(line: str, code: int) -> None:

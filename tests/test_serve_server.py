@@ -20,7 +20,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.serve.files import Workspace
 from gnrs_ppl.serve.jobs import WAITING, Job, Jobs, _local
-from tests.served import served
+from tests.served import served, until
 from tests.tiers import mostly_slow
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -42,14 +42,20 @@ def begun(job: Job) -> int:
 
 
 def gone(process: int) -> bool:
-    """Whether a process has ended."""
+    """Whether a process has ended, be it that nobody has asked how."""
     for _ in range(200):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
+        if not (about := status(process)) or "\nState:\tZ" in about:
             return True
         time.sleep(0.02)
     return False
+
+
+def status(process: int) -> str:
+    """What the system tells of a process; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{process}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 @pytest.mark.parametrize("stop", mostly_slow([signal.SIGTERM, signal.SIGHUP], [signal.SIGHUP]))
@@ -95,13 +101,39 @@ def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp
     assert all(gone(process) for process in worker)
 
 
-def children(process: int) -> list[int]:
+SUBMITS = """
+import asyncio, sys
+from pathlib import Path
+from gnrs_ppl.serve.jobs import Jobs
+
+async def submit():
+    Jobs(Path(sys.argv[1])).submit("a job", ("serve", "."))
+    await asyncio.sleep(600)
+
+asyncio.run(submit())
+"""
+
+
+def test_a_job_ends_with_a_server_that_was_killed(tmp_path: Path) -> None:
+    """Killed without a word, before the job listens and after."""
+    for number, words in enumerate(("", "Serving"), 1):
+        with subprocess.Popen([sys.executable, "-c", SUBMITS, str(tmp_path)]) as server:
+            said = tmp_path / "jobs" / str(number) / "out.txt"
+            until(lambda said=said, words=words: said.exists() and words in said.read_text(), 60)
+            until(lambda server=server: children(server.pid, least=0))
+            (job,) = children(server.pid)
+            server.kill()
+        assert gone(job)
+    assert "gnrs: terminated" in said.with_name("err.txt").read_text()
+
+
+def children(process: int, least: int = 1) -> list[int]:
     found = [
         int(place.name)
         for place in Path("/proc").iterdir()
-        if place.name.isdigit() and f"\nPPid:\t{process}\n" in (place / "status").read_text()
+        if place.name.isdigit() and f"\nPPid:\t{process}\n" in status(int(place.name))
     ]
-    assert found
+    assert len(found) >= least
     return found
 
 

@@ -230,10 +230,10 @@ class Jobs:
                 "gnrs_ppl",
                 *job.arguments,
                 cwd=self._folder,
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.PIPE,
                 stdout=out,
                 stderr=err,
-                env=os.environ | {progress.VARIABLE: str(job.progress)},
+                env=os.environ | {progress.VARIABLE: str(job.progress), stops.PARENT: "1"},
                 start_new_session=True,
             )
         stops.groups.add(process.pid)
