@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from gnrs_ppl.reading.disapproval import DISAPPROVED_HEADING
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
 from gnrs_ppl.reading.words import BODIES, lemmas, word
 
@@ -74,7 +75,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
         r"needs? to|may|can)\b)",
     ),
-    ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
+    ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)(?! (?:an?|the|any|his|her|their)\b)"),
     ("background", _HISTORY),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
@@ -234,7 +235,10 @@ def sentences(text: str) -> list[tuple[int, int]]:
     ends = [
         end
         for before, end in pairwise([0, *ends])
-        if text[end - 1] != ":" or not _HEADING.fullmatch(text, before, end - 1)
+        if text[end - 1] != ":"
+        or not (
+            _HEADING.fullmatch(text, before, end - 1) or DISAPPROVED_HEADING.fullmatch(text, before, end - 1)
+        )
     ]
     for end in [*ends, len(text)]:
         if any(c.isalnum() for c in text[at:end]):

@@ -20,10 +20,15 @@ NEGATIVE = _words(
     r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
 )
 NOT_NEGATIVE = re.compile(
-    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
+    r",?\s*(?:and |but )?not (?:by|to|from|with) (?:an?|the|his|her|their|your|any|another)\b[^.;,]*|,\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
     r"more|less|fewer|earlier) than|no doubt|no matter)\b",
     re.IGNORECASE,
 )
+BEFELL = _words(
+    r"(?:ha(?:s|ve|d)|having|was|were|is|are|been|being|already|gets?|got)(?: (?:not|never|been|already|now|just|since|then|yet))* [a-z]+|"
+    r"\w+(?:ed|ing)|\w+n't (?:been )?[a-z]+|once [a-z]+(?:ed|id|ent)"
+)
+"""Says what was done, or is the case."""
 FREE = _words(
     r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|"
     r"do(?:es)? not (?:have|need) to|no need"

@@ -112,6 +112,12 @@ _BEHIND = (
     rf"\b(?P<m>{NUMBER}) {_PER}{_LIMIT}",
     rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
 )
+_TOO_OFTEN = re.compile(
+    rf"\b(?:not|never|cannot|\w+n't|no|nobody|no one)\b[^.;:]{{0,80}}?\b(?:(?P<twice>twice)|(?P<thrice>thrice)|(?P<n>{NUMBER}) times)\b"
+    r"(?! (?:as|the|a|an)\b)",
+    re.IGNORECASE,
+)
+"""So often is once too many."""
 _COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
 
 
@@ -119,7 +125,9 @@ def count_of(text: str) -> Count | None:
     """How often a text says that something may or must be done, where it says so."""
     found = [m for pattern in _COUNTS if (m := pattern.search(text))]
     if not found:
-        return None
+        often = _TOO_OFTEN.search(text)
+        times = 0 if often is None else number(often["n"]) if often["n"] else 2 if often["twice"] else 3
+        return Count(times - 1, "most", False, often[0]) if often and times > 1 else None
     first = min(found, key=lambda m: m.start())
     told = first.groupdict()
     words = told.get("n") or told.get("m")

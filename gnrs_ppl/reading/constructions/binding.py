@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.types import Who
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Force
@@ -24,7 +25,8 @@ def how_bound(text: str) -> Bound:
     text = patterns.NO_LONGER.sub(" must ", text)
     if patterns.FREE.search(text):
         return Bound("may", False, True, True)
-    negative = bool(patterns.NEGATIVE.search(patterns.NOT_NEGATIVE.sub(" ", text)))
+    told = patterns.NOT_NEGATIVE.sub(" ", text)
+    negative = bool(patterns.NEGATIVE.search(told) or DISAPPROVES.search(told))
     permitted = bool(patterns.PERMISSION.search(text)) and not negative
     duty = bool(patterns.DUTY.search(text))
     force: Force = (

@@ -10,6 +10,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.alone import Alone
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, spans_of
+from gnrs_ppl.reading.disapproval import JUDGES
 from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import CLASSMATE, STOP
 from gnrs_ppl.rule.types import Template
@@ -204,7 +205,8 @@ class Sentence(Alone):
         clause = frame.clause
         if not frame.bound.stated or frame.bound.permitted or patterns.WISH.search(frame.text):
             return
-        if patterns.ANNOUNCES.fullmatch(frame.text) or patterns.ANY_DOING.search(frame.text):
+        announced = patterns.ANNOUNCES.fullmatch(frame.text) or JUDGES.fullmatch(frame.text)
+        if announced or patterns.ANY_DOING.search(frame.text):
             return
         modal = patterns.MODAL_VERB.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)

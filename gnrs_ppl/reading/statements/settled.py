@@ -11,7 +11,8 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, how_bound
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
-from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD, Mentioned
+from gnrs_ppl.reading.statements.banned import Banned
+from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
 from gnrs_ppl.reading.vocabulary import ENOUGH, near
 from gnrs_ppl.reading.words import DERIVED
 
@@ -30,7 +31,7 @@ _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
 
-class Settled(Mentioned):
+class Settled(Banned):
     """A text whose words have settled what some of its mentions are.
 
     ``apart`` has the acts that one person may not both do, ``lacking`` what has not been done when something else
@@ -170,7 +171,18 @@ class Settled(Mentioned):
         something is barred without it; of a list of acts any one will do; what must happen before the case
         ends is asked of every case.
         """
+        bans = [
+            b
+            for b in self.bans()
+            if not self.apart.keys() & {b.target, b.other} and b.target not in self.lacking
+        ]
+        for ban in bans:
+            self._decide(ban.target, ban.label, ban.other)
+            self.options[ban.other] = [Option("none", None, 1.0)]
+        banned = {k for ban in bans for k in (ban.target, ban.other)}
         for k, due in self._barred_without().items():
+            if k in banned:
+                continue
             for again in (j for j, act in enumerate(self.marked.acts) if act == self.marked.acts[due]):
                 self.options[again] = [Option("none", None, 1.0)]
             self._decide(k, "precedence", due)
@@ -222,11 +234,13 @@ class Settled(Mentioned):
         told = [k for k in told if k not in during]
         if len({self.marked.acts[k] for k in told}) != 1:
             return
-        if not during and self.options[told[0]][0].probability < SURELY:
-            return
         of = self.marked.clauses[told[0]]
         count = count_of(self.text.sentence[of[0].start : of[0].end]) if of else None
         if of is None or count is None or of[0].kind != "main":
+            return
+        likeliest = max(self.options[told[0]], key=lambda o: o.probability)
+        too_often = count.limit == "most" and likeliest.label == "absence"
+        if not (during or too_often) and self.options[told[0]][0].probability < SURELY:
             return
         bound = how_bound(self.text.sentence[of[0].start : of[0].end])
         most = count.limit == "most" or (count.limit == "exact" and bound.permitted)

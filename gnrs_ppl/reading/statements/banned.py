@@ -1,0 +1,173 @@
+"""What a sentence bans or disapproves of: one act beside another that was done, or left undone.
+
+"Not acceptable: a fine sent for collection that has been paid", "nobody decides on a request whose ticket was not
+checked": such a sentence tells a state of affairs, and its ban is what the two acts must not be to each other. Of
+two acts done, the later is banned after the earlier; where the earlier is left undone, it must come first; where
+the later is, it must follow.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.constructions import Sentence
+from gnrs_ppl.reading.disapproval import DISAPPROVES
+from gnrs_ppl.reading.statements.mentioned import Mentioned
+
+BanLabel = Literal["not_response", "not_precedence", "precedence", "response"]
+_NEGATED_LABELS = (
+    "not_response",
+    "not_precedence",
+    "not_coexistence",
+    "not_chain_response",
+    "exclusive_choice",
+)
+_RELATIVE = ("that", "which", "who", "whom", "whose")
+_EARLIER_IN = (*_RELATIVE, "after", "once", "when", "whenever", "if", "where", "although", "though", "while")
+"""Words before what was already done, or is lacking, when something else is done."""
+_LATER_IN = ("before", "until")
+"""Words before what is done later."""
+_OPENED_BY = {"after": "after", "before": "before", "until": "until", "without": "without"}
+_LEAVES_OUT = ("without", "with no")
+_OPENERS = re.compile(
+    rf"\b(?:{'|'.join((*_EARLIER_IN, *_LATER_IN, *_LEAVES_OUT, 'unless', 'only'))})\b", re.IGNORECASE
+)
+_JOINT = re.compile(r"\b(?:and|but|yet)\b", re.IGNORECASE)
+_OBJECT = 2
+"""Tokens behind an act within which words of it may look like another act ("reminded to pay")."""
+_LONG_AGO = re.compile(r"\b(?:had|already|previously|earlier)\b", re.IGNORECASE)
+_MARK = re.compile(r"[,;:.–]")
+
+
+class _Part(NamedTuple):
+    """A mention in a banned state of affairs: what opens the words on it, and whether they say it was not done."""
+
+    mention: int
+    opener: str
+    negated: bool
+    perfect: bool
+    words: str
+
+
+class Ban(NamedTuple):
+    """Two mentions and what the one must be to the other: ``label`` as the model of relations has it."""
+
+    target: int
+    other: int
+    label: BanLabel
+
+
+class Banned(Mentioned):
+    """A text and the states of affairs that it bans."""
+
+    def bans(self) -> list[Ban]:
+        """What follows for two acts of each sentence that bans one of them beside the other."""
+        found = (self._banned_in(sentence) for sentence in self.text.said.sentences)
+        return [ban for ban in found if ban is not None]
+
+    def _banned_in(self, sentence: Sentence) -> Ban | None:
+        told = self._two_told(sentence)
+        if told is None:
+            return None
+        disapproved = DISAPPROVES.search(sentence.text)
+        plain = DISAPPROVES.sub(lambda m: " " * len(m[0]), sentence.text)
+        one, other = (
+            self._part(sentence, plain, k, before) for k, before in zip(told, (None, told[0]), strict=True)
+        )
+        if disapproved is None:
+            return self._forbidden(one, other)
+        return _disapproved(one, other)
+
+    def _two_told(self, sentence: Sentence) -> tuple[int, int] | None:
+        """The two mentions of a sentence that tells just two acts."""
+        inside = [
+            k
+            for k in range(len(self.marked.mentions))
+            if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)
+        ]
+        best, spans = {k: self.marked.mentions[k].told[0] for k in inside}, self.marked.spans
+        inside = [
+            k
+            for k in inside
+            if not any(
+                best[k].at in best[j].used
+                and best[k].at <= spans[j][1] + _OBJECT
+                and best[j].activity != best[k].activity
+                for j in inside
+            )
+        ]
+        score = {k: self.marked.mentions[k].told[0].score for k in inside}
+        by_act = {self.marked.acts[k]: k for k in sorted(inside, key=lambda k: (score[k], -k))}
+        return (min(by_act.values()), max(by_act.values())) if len(by_act) == 2 else None
+
+    def _part(self, sentence: Sentence, plain: str, k: int, before: int | None) -> _Part:
+        """A mention and the words on it, behind those on the one before and behind the last word that opens a clause."""
+        tokens, (first, last) = self.text.tokens, self.marked.spans[k]
+        end = tokens[last].end - sentence.start
+        since = tokens[self.marked.spans[before][1]].end - sentence.start if before is not None else 0
+        since = min(since, tokens[first].start - sentence.start)
+        opened = list(_OPENERS.finditer(plain, since, end))
+        joints = [m.end() for m in _JOINT.finditer(plain, opened[-1].end() if opened else since, end)]
+        start = joints[-1] if joints else opened[-1].end() if opened else since
+        words = plain[start : self._goes_on(sentence, plain, k, end)]
+        opener = opened[-1][0].lower() if opened else ""
+        clause = self._clause(k)
+        if clause.kind in _OPENED_BY and clause.opened - sentence.start >= max(
+            [since, *(m.start() for m in opened)]
+        ):
+            opener = _OPENED_BY[clause.kind]
+        negated = bool(patterns.NOT_DONE.search(words)) or opener in _LEAVES_OUT
+        perfect = bool(patterns.BEFELL.search(words))
+        return _Part(k, opener, negated, perfect, words)
+
+    def _goes_on(self, sentence: Sentence, plain: str, k: int, end: int) -> int:
+        """Where the words on a mention end: at the next mark, joint or opener."""
+        marks = [
+            m.start() for p in (_OPENERS, _JOINT, _MARK, patterns.MODAL_VERB) if (m := p.search(plain, end))
+        ]
+        following = [self._starts(j) - sentence.start for j in range(len(self.marked.mentions)) if j != k]
+        return min([m for m in (*marks, *following) if m >= end], default=len(plain))
+
+    def _forbidden(self, one: _Part, other: _Part) -> Ban | None:
+        """A ban on one of two acts where the other was done, which the model takes for a demand."""
+        for deed, fact in ((one, other), (other, one)):
+            of = self.marked.clauses[deed.mention]
+            if of is None or not of[1] or fact.opener not in _EARLIER_IN or not fact.perfect:
+                continue
+            if deed.opener or (fact.negated and not deed.negated):
+                continue
+            if fact.negated:
+                return Ban(fact.mention, deed.mention, "precedence")
+            return _after(deed, fact)
+        return None
+
+
+def _disapproved(one: _Part, other: _Part) -> Ban | None:
+    """What must hold of two acts for the state of affairs not to come about that two parts tell."""
+    if "unless" in (one.opener, other.opener) or "only" in (one.opener, other.opener):
+        return None
+    if one.opener in _RELATIVE and other.opener in _RELATIVE:
+        long_ago = _LONG_AGO.search(other.words) and not _LONG_AGO.search(one.words)
+        fact, deed = (other, one) if long_ago else (one, other)
+    else:
+        facts = [p for p in (other, one) if p.opener in (*_EARLIER_IN, *_LATER_IN, *_LEAVES_OUT)]
+        if not facts:
+            return None
+        fact = facts[0]
+        deed = one if fact is other else other
+    if fact.negated and deed.negated:
+        return None
+    if deed.negated:
+        return Ban(deed.mention, fact.mention, "response")
+    if fact.negated or fact.opener in _LATER_IN:
+        return Ban(fact.mention, deed.mention, "precedence")
+    return _after(deed, fact)
+
+
+def _after(deed: _Part, fact: _Part) -> Ban:
+    """A deed banned once something was done; told from the deed where that had been done long before."""
+    if fact.mention > deed.mention and _LONG_AGO.search(fact.words):
+        return Ban(fact.mention, deed.mention, "not_precedence")
+    return Ban(deed.mention, fact.mention, "not_response")

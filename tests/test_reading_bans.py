@@ -1,0 +1,297 @@
+"""What is banned or disapproved of is read as a ban: never as the demand that it would be without those words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+
+from gnrs_ppl.context.load import Context, load_context
+from gnrs_ppl.experiments.reading import HERE
+from gnrs_ppl.reading import read
+
+SAME = {"not_precedence": "not_response"}
+"""Told from the one act or from the other, it bans the same."""
+BANS = [
+    (
+        "traffic_fines",
+        "Having a fine sent for collection that has been paid is not acceptable.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "Not acceptable: sending a fine for collection after it has been paid.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "Sending a fine for collection once it has been paid is out of the question.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "It is unacceptable that a fine is sent for collection although it has been paid.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "It is not on to add a penalty when the offender has appealed to the judge.",
+        "not_response",
+        "Appeal to Judge",
+        "Add penalty",
+    ),
+    (
+        "traffic_fines",
+        "A violation: a fine that is sent for collection although no penalty has been added.",
+        "precedence",
+        "Add penalty",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "Breach: the penalty is added before the fine has been notified.",
+        "precedence",
+        "Insert Fine Notification",
+        "Add penalty",
+    ),
+    (
+        "traffic_fines",
+        "We do not tolerate fines being sent for collection without a penalty having been added.",
+        "precedence",
+        "Add penalty",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "Adding a penalty without prior notification of the fine is a breach.",
+        "precedence",
+        "Insert Fine Notification",
+        "Add penalty",
+    ),
+    (
+        "traffic_fines",
+        "Finding: a fine that has been notified and for which, ninety days later, no penalty has been added.",
+        "response",
+        "Insert Fine Notification",
+        "Add penalty",
+    ),
+    (
+        "traffic_fines",
+        "It counts as a violation if a fine is not sent within three months of its issue.",
+        "response",
+        "Create Fine",
+        "Send Fine",
+    ),
+    (
+        "traffic_fines",
+        "A fine that is not sent within three months of its issue is a violation.",
+        "response",
+        "Create Fine",
+        "Send Fine",
+    ),
+    (
+        "traffic_fines",
+        "Nobody may add a penalty to a fine that has been paid.",
+        "not_response",
+        "Payment",
+        "Add penalty",
+    ),
+    (
+        "traffic_fines",
+        "Under no circumstances is a fine to be sent for collection after an appeal to the judge.",
+        "not_response",
+        "Appeal to Judge",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "There must be no dispatch to credit collection after payment of the fine.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "A fine which has been paid must not be sent for collection any more.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "It is forbidden to send a fine for collection if it has been paid.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "traffic_fines",
+        "Once paid, a fine is never sent for collection.",
+        "not_response",
+        "Payment",
+        "Send for Credit Collection",
+    ),
+    (
+        "running-example",
+        "It must not happen that compensation is paid after the request has been rejected.",
+        "not_response",
+        "reject request",
+        "pay compensation",
+    ),
+    (
+        "running-example",
+        "Paying compensation and rejecting the request in one and the same file is a serious error.",
+        "not_coexistence",
+        "pay compensation",
+        "reject request",
+    ),
+    (
+        "running-example",
+        "It is wrong to decide on a request whose ticket nobody has checked.",
+        "precedence",
+        "check ticket",
+        "decide",
+    ),
+    (
+        "running-example",
+        "Nobody should decide on a request before the ticket has been checked.",
+        "precedence",
+        "check ticket",
+        "decide",
+    ),
+    (
+        "running-example",
+        "A decision with no check of the ticket before it will not be accepted.",
+        "precedence",
+        "check ticket",
+        "decide",
+    ),
+    (
+        "running-example",
+        "No request may be rejected where compensation has already been paid.",
+        "not_response",
+        "pay compensation",
+        "reject request",
+    ),
+    (
+        "patients",
+        "Checking a patient out without the results having been discussed is not permitted.",
+        "precedence",
+        "Discuss Results",
+        "Check-out",
+    ),
+    (
+        "patients",
+        "I will not have patients checked out whose results have not been discussed.",
+        "precedence",
+        "Discuss Results",
+        "Check-out",
+    ),
+    (
+        "patients",
+        "It is a mistake to take an X-ray of a patient who has not been triaged.",
+        "precedence",
+        "Triage and Assessment",
+        "X-Ray",
+    ),
+    (
+        "patients",
+        "More than two blood tests on the same patient are not acceptable.",
+        "absence",
+        "Blood test",
+    ),
+    ("patients", "A patient may not be checked out twice.", "absence", "Check-out"),
+    (
+        "order_management",
+        "Reminding a customer to pay once the order has been paid for is an offence against our policy.",
+        "not_response",
+        "pay order",
+        "payment reminder",
+    ),
+    (
+        "order_management",
+        "Shipping a package before the order is confirmed: never.",
+        "precedence",
+        "confirm order",
+        "send package",
+    ),
+    (
+        "order_management",
+        "It does not do to remind a customer to pay before the package has been delivered.",
+        "precedence",
+        "package delivered",
+        "payment reminder",
+    ),
+    (
+        "receipt",
+        "Sending the confirmation of receipt without settling it first is a violation.",
+        "precedence",
+        "T04 Determine confirmation of receipt",
+        "T05 Print and send confirmation of receipt",
+    ),
+    (
+        "receipt",
+        "Not acceptable: a confirmation of receipt sent although it was never checked.",
+        "precedence",
+        "T02 Check confirmation of receipt",
+        "T05 Print and send confirmation of receipt",
+    ),
+    (
+        "receipt",
+        "It is a breach when the confirmation of receipt has been checked and is not settled within ten days.",
+        "response",
+        "T02 Check confirmation of receipt",
+        "T04 Determine confirmation of receipt",
+    ),
+]
+
+
+@lru_cache(maxsize=8)
+def _scene(log: str) -> Context:
+    return load_context(str(HERE / "real_logs" / f"{log}.context.yaml"))
+
+
+@pytest.mark.parametrize(("log", "sentence", "template", "acts"), [(a, b, c, set(d)) for a, b, c, *d in BANS])
+def test_a_ban_of_one_act_beside_another(log: str, sentence: str, template: str, acts: set[str]) -> None:
+    scene = _scene(log)
+    readings = read(sentence, scene.schema, scene.records.channels)
+    found = [
+        (SAME.get(s.best.template, s.best.template), set(s.best.activities)) for s in readings.statements
+    ]
+    assert found == [(template, acts)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "most"),
+    [
+        ("More than two blood tests on the same patient are not acceptable.", 2),
+        ("A patient may not be checked out twice.", 1),
+        ("No patient is scanned by MRI three times.", 2),
+    ],
+)
+def test_once_too_often(sentence: str, most: int) -> None:
+    scene = _scene("patients")
+    (statement,) = read(sentence, scene.schema, scene.records.channels).statements
+    assert (statement.best.template, statement.best.count) == ("absence", most + 1)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "template"),
+    [
+        ("A fine must be sent for collection after the penalty was added.", "response"),
+        ("A fine may be sent for collection only after the penalty was added.", "precedence"),
+        ("Please have the penalty added once the fine was notified, not by the judge.", "response"),
+    ],
+)
+def test_what_disapproves_of_nothing_stays_a_demand(sentence: str, template: str) -> None:
+    scene = _scene("traffic_fines")
+    (statement,) = read(sentence, scene.schema, scene.records.channels).statements
+    assert statement.best.template == template
