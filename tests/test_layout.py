@@ -41,6 +41,7 @@ BELOW: dict[str, set[str]] = {
         "importing",
     },
     "rulebook": {"errors", "safe_text", "context", "benchmarks", "rule", "audit", "realize", "candidates"},
+    "history": {"errors", "context", "rule", "audit", "versions"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
     "inference": {"errors", "safe_text", "lazy", "versions", "context", "models", "progress"},

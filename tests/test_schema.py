@@ -178,6 +178,7 @@ def verbs(folder: Path) -> dict[str, list[str]]:
     (folder / "log.csv").write_text(LOG)
     context.write_text(json.dumps({"schema": {"actions": ["A", "B"]}, "records": GOOD["records"]}))
     invoices, rule, draws = str(CONTEXTS[0]), folder / "rule", folder / "x.nc"
+    store = str(folder / "store.duckdb")
     found = {
         "goals": ["goals", "--split", "dev"],
         "import": ["import", str(folder / "log.csv"), "--out", str(folder / "imported")],
@@ -188,7 +189,8 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "goal edit": ["goal", "edit", str(context), "--within", "P3D"],
         "read": ["read", invoices],
         "draft": ["draft", invoices, *QUICK, "--out", str(rule)],
-        "audit": ["audit", invoices, "--rule", str(rule / "rule.json"), "--out", str(rule)],
+        "audit": ["audit", invoices, "--rule", str(rule / "rule.json"), "--out", str(rule), "--store", store],
+        "history": ["history", store],
         "report": ["report", str(rule), "--out", str(folder / "report.html")],
         "ask": ["ask", invoices],
         "compare": ["compare", str(APPROVAL), str(OR_HOLD), "--context", invoices],

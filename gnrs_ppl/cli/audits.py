@@ -83,6 +83,10 @@ def audit(
         Path | None,
         written("Folder for the verdicts, that of the draft or a new one; gnrs report makes a page of it."),
     ] = None,
+    store: Annotated[
+        Path | None,
+        written("File (DuckDB) to which the verdicts are added as one run; gnrs history reads it."),
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[
         bool,
@@ -103,8 +107,10 @@ def audit(
     that a draft's goal could mean, and say how sure each verdict is.
     """
     from gnrs_ppl.audit.files import audit_files
+    from gnrs_ppl.history.store import append, check_store
     from gnrs_ppl.records.lint import touching
     from gnrs_ppl.report.audited import FILES, save_audit
+    from gnrs_ppl.rule.files import read_rule
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
@@ -112,6 +118,7 @@ def audit(
         with_rule = {
             "--rule": rule,
             "--out": out,
+            "--store": store,
             "--column": column,
             "--zone": zone,
             "--allow-unrecorded": allow_unrecorded or None,
@@ -132,10 +139,13 @@ def audit(
             "name a rule file; gnrs draft CONTEXT --out DIR writes one",
             source="arguments",
         )
+    read = [path for path in (rule, log, context) if path is not None]
     if out is not None:
         check_folder(out, FILES)
-        read = [path for path in (rule, log, context) if path is not None]
         check_apart([out / name for name in FILES], read)
+    if store is not None:
+        check_apart([store], read)
+        check_store(store)
     with working("auditing"):
         result = audit_files(
             rule,
@@ -147,6 +157,9 @@ def audit(
             remarks=touching,
         )
         saved = save_audit(result, out) if out is not None else []
+        if store is not None:
+            append(store, result, read_rule(rule).title or rule.name)
+            saved.append(store)
     if as_json:
         print(result.to_json())
     elif as_csv:

@@ -161,7 +161,7 @@ def write_all(folder: Path, files: Sequence[tuple[str, bytes]], *, manifest: boo
             stops.writing,
             _made(folder),
             locked(folder) if manifest else nullcontext(),
-            _staging(folder) as staging,
+            staging_folder(folder) as staging,
         ):
             for name, content in files:
                 (staging / name).write_bytes(content)
@@ -226,7 +226,10 @@ def _made(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _staging(folder: Path) -> Iterator[Path]:
+def staging_folder(folder: Path) -> Iterator[Path]:
+    """A folder inside ``folder`` where files wait; it goes afterwards, and what kills left of such goes
+    first.
+    """
     for entry in folder.glob(f"{STAGING}*"):
         with suppress(OSError):
             if entry.is_dir() and not entry.is_symlink() and entry.stat().st_mtime < time.time() - STALE:
