@@ -16,7 +16,7 @@ import gnrs_ppl as gnrs
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.candidates.build import build_pools
 from gnrs_ppl.cli import run
-from gnrs_ppl.context.load import Context, read_logs, read_schema, with_sentence
+from gnrs_ppl.context.load import Context, read_records, read_schema, with_sentence
 from gnrs_ppl.context.types import Channel, Schema
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.experiments.random_rules import random_rules
@@ -45,7 +45,7 @@ def names(schema: str) -> tuple[Schema, tuple[Channel, ...]]:
     real = ROOT / "gnrs_ppl" / "experiments" / "sentences" / "real_logs" / f"{schema}.context.yaml"
     own = {"invoices": INVOICES, "traffic_fines": ROOT / "docs" / "contexts" / "traffic_fines.yaml"}
     path = own.get(schema, real)
-    return read_schema(path), read_logs(path)
+    return read_schema(path), read_records(path)[0]
 
 
 def of_invoices(sentence: str) -> Readings:

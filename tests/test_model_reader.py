@@ -880,6 +880,6 @@ def test_without_a_key_or_with_strange_wishes_there_is_one_line(
 
 def test_many_sentences_are_asked_at_once_and_each_is_its_own() -> None:
     with ScriptedServer(scripts={"generator": loopback.says(said(statement()))}) as server:
-        found = read_along([(s, SCHEMA, ()) for s in SENTENCES], loopback.model(server))
+        found = read_along([(s, SCHEMA, (), ()) for s in SENTENCES], loopback.model(server))
     assert [len(f.found) for f in found] == [1, 0, 0, 0, 0]
     assert all(f.readings == read(s, SCHEMA) for f, s in zip(found[1:], SENTENCES[1:], strict=True))

@@ -22,7 +22,7 @@ from gnrs_ppl.candidates.refusals import held_against
 from gnrs_ppl.candidates.source import left_unread
 from gnrs_ppl.context.load import Context, nearest
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Channel, Schema
+from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm import Answer, Message, Model, Request, ask
 from gnrs_ppl.llm.answers import SOURCE, ActionRead, NameRead, SentenceReading, StatementRead, TimeRead
@@ -30,6 +30,8 @@ from gnrs_ppl.llm.client import account
 from gnrs_ppl.llm.material import MAX_TOKENS, schema_shown
 from gnrs_ppl.llm.prompts import load, render
 from gnrs_ppl.reading import ActRead, Named, Reading, Readings, Span, Statement, Timed, read
+from gnrs_ppl.reading.data import said_of_data
+from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import NUMBER, durations, number
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Opens
@@ -95,7 +97,10 @@ def told(found: Sequence[ReadAlong]) -> dict[str, Any]:
 
 
 def read_along(
-    sentences: Sequence[tuple[str, Schema, tuple[Channel, ...]]], model: Model, *, seed: int | None = None
+    sentences: Sequence[tuple[str, Schema, tuple[Channel, ...], tuple[Attribute, ...]]],
+    model: Model,
+    *,
+    seed: int | None = None,
 ) -> list[ReadAlong]:
     """Sentences as reader and model read them against their schemas: one request each, all at once.
 
@@ -106,10 +111,10 @@ def read_along(
     InputError
         Bad configuration of the model.
     """
-    answers = ask(model, [asked(sentence, schema, seed) for sentence, schema, _ in sentences])
+    answers = ask(model, [asked(sentence, schema, seed) for sentence, schema, *_ in sentences])
     return [
-        kept(answer, sentence, schema, logs=logs)
-        for answer, (sentence, schema, logs) in zip(answers, sentences, strict=True)
+        kept(answer, sentence, schema, logs=logs, attributes=attributes)
+        for answer, (sentence, schema, logs, attributes) in zip(answers, sentences, strict=True)
     ]
 
 
@@ -133,7 +138,12 @@ def with_model(contexts: Sequence[Context], model: Model, *, seed: int | None = 
         replace(
             context,
             read_along=kept(
-                next(answers), context.goal.intent, context.schema, context, context.records.channels
+                next(answers),
+                context.goal.intent,
+                context.schema,
+                context,
+                context.records.channels,
+                context.records.attributes,
             ),
         )
         if ask_it
@@ -162,6 +172,7 @@ def kept(
     schema: Schema,
     context: Context | None = None,
     logs: Sequence[Channel] = (),
+    attributes: Sequence[Attribute] = (),
 ) -> ReadAlong:
     """What of an answer, which may hold anything, is a reading of the sentence, merged with the reader's.
 
@@ -174,8 +185,10 @@ def kept(
         Its records have to be able to hold a reading.
     logs : sequence of Channel
         Those the sentence may name as evidence.
+    attributes : sequence of Attribute
+        What the logs record beside, of which the reader alone reads conditions.
     """
-    alone = read(sentence, schema, logs)
+    alone = read(sentence, schema, logs, attributes)
     if answer.parsed is None:
         return ReadAlong(alone, (), (), answer)
     if len(answer.text) > LONGEST_ANSWER:
@@ -210,6 +223,8 @@ def kept(
                 "reading", f"{len(said) - MOST_STATEMENTS} more", f"more than {MOST_STATEMENTS} statements"
             )
         )
+    conditions = said_of_data(sentence, attributes, vocabulary(schema)).found
+    found = list(placed(Readings(sentence, tuple(found)), conditions, attributes).statements)
     return ReadAlong(merged(alone, found), tuple(found), tuple(dropped), answer)
 
 

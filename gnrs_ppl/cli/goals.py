@@ -16,8 +16,11 @@ from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
     from gnrs_ppl.candidates.model_reader import ReadAlong
-    from gnrs_ppl.context.types import Channel, Schema
+    from gnrs_ppl.context.types import Attribute, Channel, Schema
     from gnrs_ppl.goals.write import Written
+
+    _Known = tuple[str, Schema, tuple[Channel, ...], tuple[Attribute, ...]]
+    """A sentence, the names that may be meant, the logs that are kept and what they record."""
 
 LONGEST_SENTENCE = 2000
 """Characters of a sentence, as of a goal's."""
@@ -250,7 +253,7 @@ def read(
             language_model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
         ):
             rows = rows_of(batch)
-            found = _read_along(model, [(row.text, row.names, ()) for row in rows])
+            found = _read_along(model, [(row.text, row.names, (), ()) for row in rows])
             read_so = read_rows(rows, [one.readings for one in found])
         if as_json:
             typer.echo(
@@ -264,13 +267,13 @@ def read(
             print_batch(read_so)
             print_model(_told(found))
         return
-    text, names, logs = _sentence(context, sentence or "", schema)
+    known = _sentence(context, sentence or "", schema)
     with (
         working("asking") if llm else nullcontext(),
         language_model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
     ):
-        found = _read_along(model, [(text, names, logs)])
-    readings = found[0].readings if found else read_alone(text, names, logs)
+        found = _read_along(model, [known])
+    readings = found[0].readings if found else read_alone(*known)
     if as_json:
         typer.echo(to_json(as_data(readings) | _told(found)))
     else:
@@ -282,7 +285,7 @@ def read(
         raise Refused(why_nothing(readings), reason=readings.nothing)
 
 
-def _read_along(model: Any, sentences: list[tuple[str, Schema, tuple[Channel, ...]]]) -> list[ReadAlong]:
+def _read_along(model: Any, sentences: list[_Known]) -> list[ReadAlong]:
     """Sentences as reader and model read them; none where there is no model."""
     if model is None:
         return []
@@ -300,16 +303,14 @@ def _told(found: list[ReadAlong]) -> dict[str, Any]:
     return {"llm": told(found)}
 
 
-def _sentence(
-    context: Path | None, sentence: str, schema: Path | None
-) -> tuple[str, Schema, tuple[Channel, ...]]:
-    """The sentence to read, the names that may be meant, and the logs that are kept."""
-    from gnrs_ppl.context.load import read_logs, read_schema
+def _sentence(context: Path | None, sentence: str, schema: Path | None) -> _Known:
+    """The sentence to read, and what is known where it is read."""
+    from gnrs_ppl.context.load import read_records, read_schema
 
     if schema is None:
         import gnrs_ppl as gnrs
 
         loaded = gnrs.load_context(str(context))
-        return loaded.goal.intent, loaded.schema, loaded.records.channels
+        return loaded.goal.intent, loaded.schema, loaded.records.channels, loaded.records.attributes
     _check_sentence(sentence)
-    return sentence, read_schema(schema), read_logs(schema)
+    return sentence, read_schema(schema), *read_records(schema)

@@ -18,7 +18,7 @@ from gnrs_ppl.context.limits import COMPARED
 from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.profile import Profile, declared_profile, profile
 from gnrs_ppl.context.traces import Traces
-from gnrs_ppl.context.types import Channel, Frozen, Goal, RecordLayer, Schema
+from gnrs_ppl.context.types import Attribute, Channel, Frozen, Goal, RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 
 
@@ -165,13 +165,16 @@ def read_schema(path: Path) -> Schema:
     return validated(Schema, data, source=source)
 
 
-def read_logs(path: Path) -> tuple[Channel, ...]:
-    """The logs that a context file declares, none where it holds a schema alone; raises InputError as
-    :func:`load_context`.
+def read_records(path: Path) -> tuple[tuple[Channel, ...], tuple[Attribute, ...]]:
+    """The logs that a context file declares and what they record beside, none where it holds a schema alone;
+    raises InputError as :func:`load_context`.
     """
     data = read_any(path)
     records = data.get("records") if isinstance(data, dict) and "schema" in data else None
-    return validated(RecordLayer, records, source=str(path), field="records").channels if records else ()
+    if not records:
+        return (), ()
+    read = validated(RecordLayer, records, source=str(path), field="records")
+    return read.channels, read.attributes
 
 
 def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:

@@ -455,11 +455,15 @@ class Attribute(Frozen):
     """Whether each row holds its own, or the case has one, on whichever of its rows it stands (D2)."""
     column: Name | None = None
     """The column of the log; the one that has its name where left out."""
+    values: Annotated[Names, Field(max_length=64, exclude_if=_unset)] = ()
+    """The texts it is known to hold, by which sentences may name it; any others stay allowed."""
 
     @model_validator(mode="after")
     def _numbers_have_units(self) -> Attribute:
         if self.unit is not None and self.type != "number":
             raise ValueError(f"unit goes with type number only, not with {self.type}")
+        if self.values and self.type != "text":
+            raise ValueError(f"values goes with type text only, not with {self.type}")
         return self
 
 

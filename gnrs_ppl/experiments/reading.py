@@ -326,7 +326,7 @@ def log_scores(folder: Path, file: str = "sentences") -> Iterator[OnLog]:
         )
         context = replace(scene, goal=goal, scene=scene)
         expected = entry["expected"]
-        readings = read(goal.intent, scene.schema, scene.records.channels)
+        readings = read(goal.intent, scene.schema, scene.records.channels, scene.records.attributes)
         try:
             drafted: Structure | None = gnrs.draft(context, kernel="exact", chains=1, steps=1).structure
             got = "drafted"

@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.types import Channel, Goal, Schema
+from gnrs_ppl.context.types import Attribute, Channel, Goal, Schema
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
-from gnrs_ppl.rule.types import NEGATIVE, Force
+from gnrs_ppl.rule.types import NEGATIVE, Condition, Force
 
 CONSTRUCTIONS = 0.06
 """Where constructions and relations read a text differently, how often the constructions are right: 199 of
@@ -31,15 +31,15 @@ def readings_of(context: Context) -> Readings:
     Of two acts that words tell equally well the one that rows show is meant.
     """
     together: Readings | None = context.read_along and context.read_along.readings
-    logs = context.records.channels
+    kept_records = (context.records.channels, context.records.attributes)
     if together or context.records.prospective:
-        return together or _read(context.goal, context.schema, logs)
-    said = _read(context.goal, context.schema, logs)
+        return together or _read(context.goal, context.schema, *kept_records)
+    said = _read(context.goal, context.schema, *kept_records)
     unseen = [a for a in _acts_of(said) if ("action", a.activity) not in context.profile.counts]
     if not unseen:
         return said
     kept = tuple(a for a in context.schema.actions if ("action", a.name) in context.profile.counts)
-    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), logs)
+    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), *kept_records)
     instead = _acts_of(among)
     as_well = all(any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen)
     return among if as_well else said
@@ -56,9 +56,11 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _read(goal: Goal, schema: Schema, logs: tuple[Channel, ...]) -> Readings:
-    """The goal's sentence, read against the schema and the logs that are declared."""
-    return read(goal.intent, schema, logs)
+def _read(
+    goal: Goal, schema: Schema, logs: tuple[Channel, ...], attributes: tuple[Attribute, ...]
+) -> Readings:
+    """The goal's sentence, read against the schema, the logs that are declared and what they record."""
+    return read(goal.intent, schema, logs, attributes)
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:
@@ -91,7 +93,7 @@ def _goes_with(lead: Reading, other: Reading) -> bool:
     """Whether one rule can hold both: the same opener, no opener of its own, or an opener that the lead
     demands.
     """
-    if {lead.template, other.template} & {"init", "end"}:
+    if {lead.template, other.template} & {"init", "end"} or _narrowed(lead) != _narrowed(other):
         return False
     if other.activation is None or lead.activation is None:
         opener = lead.activation.activity if lead.activation else None
@@ -104,6 +106,11 @@ def _goes_with(lead: Reading, other: Reading) -> bool:
         else set()
     )
     return other.activation.activity in {lead.activation.activity, *demanded}
+
+
+def _narrowed(reading: Reading) -> set[Condition]:
+    """The conditions that say of which cases or openings a reading speaks."""
+    return {d.condition for d in reading.data if d.of in ("case", "opener")}
 
 
 def ways(

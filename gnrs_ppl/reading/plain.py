@@ -11,7 +11,7 @@ from typing import Any
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.reading.types import Joint, Reading, Readings, Span
 from gnrs_ppl.reading.vocabulary import ENOUGH
-from gnrs_ppl.rule.types import Template
+from gnrs_ppl.rule.types import Condition, Template
 
 _SPELLED = {"coexistence": "CoExistence", "not_coexistence": "NotCoExistence"}
 _COUNTED = {("existence", 1): "AtLeastOne", ("absence", 2): "AtMostOne"}
@@ -37,6 +37,8 @@ def _plain(value: Any, readings: Readings) -> Any:
         return {"span": list(value), "words": readings.words(value)}
     if isinstance(value, Duration):
         return value.isoformat()
+    if isinstance(value, Condition):
+        return value.model_dump(mode="json", exclude_defaults=True)
     if isinstance(value, Reading):
         spelled = {
             "declare": declare_name(value.template, value.count, value.joint),

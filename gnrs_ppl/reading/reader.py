@@ -8,10 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from gnrs_ppl.context.types import Channel, Schema
+from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.constructions import Constructions, functional
+from gnrs_ppl.reading.data import said_of_data
+from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
@@ -30,7 +32,9 @@ def vocabulary(schema: Schema) -> Vocabulary:
     return Vocabulary(schema)
 
 
-def read(sentence: str, schema: Schema, logs: Sequence[Channel] = ()) -> Readings:
+def read(
+    sentence: str, schema: Schema, logs: Sequence[Channel] = (), attributes: Sequence[Attribute] = ()
+) -> Readings:
     """Read a sentence against a schema.
 
     Parameters
@@ -41,6 +45,8 @@ def read(sentence: str, schema: Schema, logs: Sequence[Channel] = ()) -> Reading
         The names that may be meant, with their phrases.
     logs : sequence of Channel
         The logs that are kept; of evidence nothing is read where none is given.
+    attributes : sequence of Attribute
+        What the logs record beside; of conditions on data nothing is read where none is given.
 
     Returns
     -------
@@ -49,15 +55,18 @@ def read(sentence: str, schema: Schema, logs: Sequence[Channel] = ()) -> Reading
         what follows a breach.
     """
     words = vocabulary(schema)
-    beside = said_beside(sentence, schema, logs, words)
+    data = said_of_data(sentence, attributes, words)
+    beside = said_beside(data.duties, schema, logs, words)
     found = Reader(Constructions(beside.duties, words)).read()
-    return replace(
+    told = replace(
         found,
         sentence=sentence,
         unread=tuple(sorted((*found.unread, *(Unread(span) for span in beside.unread)))),
         evidence=beside.evidence,
         procedure=beside.procedure,
+        unheld=data.unheld,
     )
+    return placed(told, data.found, attributes)
 
 
 class Reader(Doubted):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.rule.types import LOOK_BACK, Force, Operator, Stage, Template
+from gnrs_ppl.rule.types import LOOK_BACK, Condition, Force, Operator, Stage, Template
 
 
 class Span(NamedTuple):
@@ -72,6 +72,40 @@ class Timed:
     working_days: bool = False
 
 
+DataOf = Literal["case", "opener", "act", "exception"]
+"""What a condition on data is stated of: the case, the act that opens, the act asked or banned, the act that excuses."""
+
+
+@dataclass(frozen=True)
+class DataRead:
+    """A condition on data that the sentence states.
+
+    Attributes
+    ----------
+    condition : Condition
+        As the rule language has it.
+    span : Span
+        All words that tell it.
+    attribute : Named
+        The attribute and the words it was read from, with a score below 1 where it is only the one that can be
+        meant.
+    of : DataOf
+        What it is stated of.
+    """
+
+    condition: Condition
+    span: Span
+    attribute: Named
+    of: DataOf = "case"
+
+
+class Unheld(NamedTuple):
+    """Words on data that no attribute of the log can hold, and why."""
+
+    span: Span
+    why: str
+
+
 Opens = Literal["act", "case_start", "case_end"]
 """What activates a statement: an act, or the start or end of the case."""
 Who = Literal["same_person", "another_person"]
@@ -104,6 +138,8 @@ class Reading:
         Whether the one who acts is the activation's person, or must be another.
     condition : Span or None
         Words on data or circumstances no act shows ("of more than 500 euros").
+    data : tuple of DataRead
+        Conditions on attributes of the log.
     one_subject : bool
         Whether the opener leaves out who acts, as it is who is bound ("within an hour of arriving, visitors
         must …").
@@ -127,6 +163,7 @@ class Reading:
     bearers: tuple[Named, ...] = ()
     who: Who | None = None
     condition: Span | None = None
+    data: tuple[DataRead, ...] = ()
     one_subject: bool = False
     used: tuple[Span, ...] = ()
     why: str = ""
@@ -312,6 +349,8 @@ class Readings:
         Which logs show it, where the sentence says so.
     procedure : ProcedureRead or None
         What follows a breach, where the sentence says so.
+    unheld : tuple of Unheld
+        Words on data that no attribute can hold.
     """
 
     sentence: str
@@ -322,6 +361,7 @@ class Readings:
     otherwise: tuple[Statement, ...] = ()
     evidence: EvidenceRead | None = None
     procedure: ProcedureRead | None = None
+    unheld: tuple[Unheld, ...] = ()
 
     def words(self, span: Span) -> str:
         """The words of a span."""

@@ -6,14 +6,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.padding import Padding
 
 from gnrs_ppl.reading.goal import rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
-from gnrs_ppl.reading.types import ActRead, EvidenceRead, ProcedureRead, Reading, Readings, Span, StepRead
+from gnrs_ppl.reading.types import (
+    ActRead,
+    DataOf,
+    EvidenceRead,
+    ProcedureRead,
+    Reading,
+    Readings,
+    Span,
+    StepRead,
+)
 from gnrs_ppl.realize.english import duration
+from gnrs_ppl.rule.types import Condition
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -33,6 +44,7 @@ STYLES = {
     "place": "green",
     "time": "bold blue",
     "condition": "yellow",
+    "data": "bold yellow",
     "log": "bold yellow",
     "breach": "bold red",
     "step": "bold red",
@@ -64,7 +76,29 @@ def parts_of(reading: Reading) -> list[SentencePart]:
         parts.append(SentencePart(reading.time.span, "time", _time(reading)))
     if reading.condition is not None:
         parts.append(SentencePart(reading.condition, "condition", "no act of the schema; not checked"))
+    parts += [
+        SentencePart(d.span, "data", f"{data_in_words(d.condition)}, {_DATA_OF[d.of]}", d.attribute.score)
+        for d in reading.data
+    ]
     return sorted(dict.fromkeys(parts), key=lambda p: (p.span.start, -p.span.end))
+
+
+def data_in_words(condition: Condition) -> str:
+    """A condition on data in a few words."""
+    other = condition.other.attribute if condition.other else ""
+    values = [other] if other else [f"{v:f}" if isinstance(v, Decimal) else v for v in condition.value]
+    join = " and " if condition.test == "between" else " or "
+    told = {"at_most": "at most", "at_least": "at least", "more": "more than", "less": "less than"}
+    test = told.get(condition.test, condition.test.replace("_", " "))
+    return " ".join(x for x in (condition.attribute, test, join.join(values)) if x)
+
+
+_DATA_OF: dict[DataOf, str] = {
+    "case": "of the case",
+    "opener": "where it opens",
+    "act": "of the act",
+    "exception": "of the exception",
+}
 
 
 def _of_act(kind: str, act: ActRead) -> Iterator[SentencePart]:
@@ -199,7 +233,8 @@ def reading_in_words(reading: Reading) -> str:
     )
     unless = f", unless {reading.exception.activity}" if reading.exception else ""
     anew = f", anew from {reading.after.activity}" if reading.after else ""
-    return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{unless}"
+    data = "".join(f", where {data_in_words(d.condition)}" for d in reading.data)
+    return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{unless}{data}"
 
 
 def marked(readings: Readings, plain: bool) -> Text:
@@ -267,6 +302,13 @@ def print_reading(readings: Readings) -> None:
     for span in readings.background:
         if readings.words(span).strip():
             console.print(shown(f"background: {_flat(readings.words(span)).strip()}", style="dim"))
+    _print_not_held(console, readings)
+
+
+def _print_not_held(console: Console, readings: Readings) -> None:
+    for words, why in readings.unheld:
+        told = f"not held: '{_flat(readings.words(words))}' ({why})"
+        console.print(shown(told, style="yellow"))
     if readings.unread:
         console.print(shown(f"not read: {not_read(readings)}", style="yellow"))
 
@@ -309,8 +351,7 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         console.print(shown(line, style="dim"))
     if not readings.statements:
         console.print(shown(f"nothing read: {why_nothing(readings)}", style="yellow"))
-    if readings.unread:
-        console.print(shown(f"not read: {not_read(readings)}", style="yellow"))
+    _print_not_held(console, readings)
 
 
 def print_account(console: Console, account: dict[str, Any]) -> None:

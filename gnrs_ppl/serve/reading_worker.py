@@ -78,7 +78,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         )
     told: dict[str, Any] = {"goal": None, "open": None, "anew": False}
     known = _context(path)
-    readings = read(sentence, known.schema, known.records.channels)
+    readings = read(sentence, known.schema, known.records.channels, known.records.attributes)
     try:
         if request["do"] == "save":
             told["goal"] = plain(new_goal(path, sentence, {}, ask=given, replace_goal=True).goal)

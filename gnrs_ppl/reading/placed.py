@@ -1,0 +1,79 @@
+"""What each condition on data is stated of: the case, or an act of the statement beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gnrs_ppl.context.types import Attribute
+from gnrs_ppl.reading.clauses import SENTENCE_END
+from gnrs_ppl.reading.data import Found
+from gnrs_ppl.reading.types import ActRead, DataOf, DataRead, Reading, Readings, Span, Statement
+from gnrs_ppl.rule.types import NEGATIVE
+
+_HOW_MUCH = re.compile(
+    r"(?:at (?:the )?(?:very )?(?:least|most)|(?:no|not) (?:more|less) than|exactly|up to|an? (?:minimum|maximum) of)\b",
+    re.IGNORECASE,
+)
+"""Behind a verb: how much of it is asked, and not of which things."""
+_APART = 40
+"""So many characters further away is what stands behind a comma."""
+
+
+def placed(readings: Readings, found: Sequence[Found], attributes: Sequence[Attribute]) -> Readings:
+    """The readings with each condition at the statements of its sentence."""
+    if not found:
+        return readings
+    of = {a.name: a.of for a in attributes}
+    ends = [m.end() for m in SENTENCE_END.finditer(readings.sentence)]
+
+    def number(place: int) -> int:
+        return sum(end <= place for end in ends)
+
+    def completed(statement: Statement) -> Statement:
+        here = number(statement.best.targets[0].span.start)
+        own = [f for f in found if number(f.data.span.start) == here]
+        return replace(
+            statement,
+            readings=tuple(_with(reading, own, of, readings.sentence) for reading in statement.readings),
+        )
+
+    return replace(
+        readings,
+        statements=tuple(map(completed, readings.statements)),
+        otherwise=tuple(map(completed, readings.otherwise)),
+    )
+
+
+def _with(reading: Reading, found: Sequence[Found], of: Mapping[str, str], text: str) -> Reading:
+    told = tuple(replace(f.data, of=_of(reading, f, of, text)) for f in found)
+    return replace(reading, data=told, used=(*reading.used, *(d.span for d in told))) if told else reading
+
+
+def _of(reading: Reading, found: Found, of: Mapping[str, str], text: str) -> DataOf:
+    """What a condition is stated of."""
+    data = found.data
+    if data.condition.other is not None:
+        return "act"
+    if of[data.condition.attribute] == "case":
+        return "case"
+    if found.where != "beside":
+        return "opener"
+    nearest = _nearest(reading, data, text)
+    if nearest != "act" or reading.template in NEGATIVE:
+        return nearest
+    behind = any(act.span.end <= data.span.start for act in reading.targets)
+    return "act" if behind and _HOW_MUCH.match(text, data.span.start) else "opener"
+
+
+def _nearest(reading: Reading, data: DataRead, text: str) -> DataOf:
+    acts: list[tuple[DataOf, ActRead | None]] = [("act", act) for act in reading.targets]
+    acts += [("opener", reading.activation), ("exception", reading.exception)]
+    return min((_distance(act.span, data.span, text), which) for which, act in acts if act is not None)[1]
+
+
+def _distance(one: Span, other: Span, text: str) -> int:
+    first, second = sorted((one, other))
+    between = text[first.end : second.start]
+    return len(between) + _APART * between.count(",")
