@@ -455,6 +455,61 @@ def test_the_stream_goes_on_where_it_broke_off(folder: Path, waiting: None) -> N
         assert "<noscript>" not in page
 
 
+def course(
+    step: int, best: Any, r_hat: Any, shares: list[list[float]], space: str = "g", steps: int = 40
+) -> str:
+    return line("chains", space=space, step=step, steps=steps, best=best, r_hat=r_hat, marginals=[shares])
+
+
+def drawn(page: str) -> list[list[tuple[float, float]]]:
+    """The points of each curve of a page, its own units undone: step, and share of the height."""
+    paths = re.findall(r'<svg class="curve".*?</svg>', page, re.DOTALL)
+    return [
+        [
+            (round(float(x) / 100 * 40, 1), round((38 - float(y)) / 36, 2))
+            for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", d)
+        ]
+        for svg in paths
+        for d in re.findall(r' d="([^"]*)"', svg)
+    ]
+
+
+def test_the_curves_of_chains_are_the_lines_that_were_told(folder: Path, waiting: None) -> None:
+    """Best score, R-hat and shares over the steps; what is no such line is no point of them."""
+    told = [
+        course(5, 0.2, None, [[0, 0.8]]),
+        course(10, 0.5, 1.4, [[0, 0.4], [1, 0.2]]),
+        course(15, 0.5, 1.2, [[1, 0.8]]),
+        course(40, 0.7, 1.1, [[1, 0.6], [0, 0.4]]),
+    ]
+    broken = [
+        course(20, 0.5, 1.0, [[0, 1.0]], steps=0),
+        course(20, 10**400, 1.0, [[0, 1.0]]),
+        course(20, 0.5, 1.0, [[7, 1.0]]),
+        course(20, 0.5, 1.0, [[0, 1.0]]).replace("0.5", "NaN"),
+        course(20, 0.5, 1.0, [[0, 1.0]]).replace("0.5", "1e999"),
+        course(41, 0.5, 1.0, [[0, 1.0]]),
+        course(10**30, 0.5, 1.0, [[0, 1.0]], steps=10**30),
+    ]
+    earlier = [OPTIONS.replace('"g"', '"before"'), course(5, 9.9, 9.9, [[0, 1.0]], space="before")]
+    path = folder / "jobs" / "1" / "progress.jsonl"
+    path.write_text("".join([*earlier, OPTIONS, *told[:3], *broken, told[3]]))
+    with in_process(folder) as (client, _):
+        page = client.get("/jobs/1").text
+        *_, last, _ = events(client.get("/jobs/1/events").text)
+        again = events(client.get("/jobs/1/events", headers={"last-event-id": "5"}).text)
+    best, r_hat, second, first = drawn(page)
+    assert best == [(5, 0), (10, 0.6), (15, 0.6), (40, 1)]
+    assert r_hat == [(10, 1), (15, 0.5), (40, 0.25)]
+    assert first == [(10, 0.25), (15, 1), (40, 0.75)]  # of 80%, the greatest
+    assert second == [(5, 1), (10, 0.5), (40, 0.5)]
+    assert "0 to 80%" in page
+    assert page.count("M100.00 ") == 1  # a gap where the option was not told of
+    assert drawn(last[2]) == drawn(page)
+    assert drawn(again[-2][2]) == drawn(page)  # whole, though the stream goes on in the midst
+    assert len(again) == 3
+
+
 def test_a_stream_beats_ends_with_its_client_and_has_few_beside_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

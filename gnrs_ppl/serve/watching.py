@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from starlette.requests import Request
 
 from gnrs_ppl.context.files import parse_json
 from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.serve.curves import curves
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.web import rendered, site
 
@@ -26,6 +29,10 @@ HEARTBEAT = 15.0
 """Seconds of silence after which a line says that the stream still stands."""
 STREAMS = 4
 """Streams of one job at a time."""
+COURSE = 200
+"""Lines about the chains that are drawn; a run tells forty."""
+STEPS = 10**9
+"""Steps that a run has at most."""
 
 
 class Event(NamedTuple):
@@ -42,16 +49,22 @@ class Told:
     ----------
     stages : list of dict
         ``words``, and ``after``: seconds since the first.
-    chains : dict or None
-        The course as it was told last, options by name.
+    course : sequence of dict
+        Where the chains of one run stood, as it was told, options by name.
     """
 
     def __init__(self, path: Path) -> None:
         self.stages: list[dict[str, Any]] = []
-        self.chains: dict[str, Any] | None = None
+        self.course: deque[dict[str, Any]] = deque(maxlen=COURSE)
         self._path, self._at, self._rest, self._number = path, 0, b"", 0
         self._options: dict[str, list[tuple[str, list[dict[str, str]]]]] = {}
         self._began: float | None = None
+        self._space = ""
+
+    @property
+    def chains(self) -> dict[str, Any] | None:
+        """Where the chains stood last, with the ``curves`` that led there; None before they were told of."""
+        return self.course[-1] | {"curves": curves(self.course)} if self.course else None
 
     def read(self) -> Iterator[Event]:
         """Take in the lines that are new, one by one."""
@@ -66,7 +79,7 @@ class Told:
                 self._number += 1
                 part = ""
                 # a line that is none of ours counts, and tells nothing
-                with suppress(GnrsError, LookupError, TypeError, ValueError, AttributeError):
+                with suppress(GnrsError, LookupError, TypeError, ValueError, AttributeError, OverflowError):
                     part = self._take(parse_json(line, "progress"))
                 if part:
                     yield Event(self._number, part)
@@ -85,24 +98,40 @@ class Told:
                 for slot, options in line["slots"].items()
             ]
             return ""
+        now = self._stand(line)
+        if line["space"] != self._space or (self.course and now["step"] <= self.course[-1]["step"]):
+            self.course.clear()  # chains of another goal, or run anew
+        self._space = line["space"]
+        self.course.append(now)
+        return "chains"
+
+    def _stand(self, line: dict[str, Any]) -> dict[str, Any]:
         slots = self._options[str(line["space"])]
-        r_hat = line["r_hat"]
-        self.chains = {
-            "step": int(line["step"]),
-            "steps": int(line["steps"]),
-            "best": float(line["best"]),
-            "r_hat": None if r_hat is None else float(r_hat),
+        step, steps, r_hat = int(line["step"]), int(line["steps"]), line["r_hat"]
+        if not 0 <= step <= steps <= STEPS or steps == 0:
+            raise ValueError
+        return {
+            "step": step,
+            "steps": steps,
+            "best": _finite(line["best"]),
+            "r_hat": None if r_hat is None else _finite(r_hat),
             "slots": [
                 {
                     "name": slot,
                     "options": [
-                        options[int(o)] | {"share": min(max(float(share), 0.0), 1.0)} for o, share in shares
+                        options[int(o)] | {"share": min(max(_finite(share), 0.0), 1.0)} for o, share in shares
                     ],
                 }
                 for (slot, options), shares in zip(slots, line["marginals"], strict=True)
             ],
         }
-        return "chains"
+
+
+def _finite(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]  # what is no number is none of ours
+    if not isfinite(number):
+        raise ValueError
+    return number
 
 
 def told(job: Job) -> Told:
