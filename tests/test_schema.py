@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
+from stored import delivered
 from tiers import mostly_slow, tier
 
 from gnrs_ppl.cli import app, goal_app, run
 from gnrs_ppl.context.types import COLUMNS, EventRow
+from gnrs_ppl.history.store import append
 from gnrs_ppl.report.schema import TYPES, json_schema, page, parts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -179,6 +181,8 @@ def verbs(folder: Path) -> dict[str, list[str]]:
     context.write_text(json.dumps({"schema": {"actions": ["A", "B"]}, "records": GOOD["records"]}))
     invoices, rule, draws = str(CONTEXTS[0]), folder / "rule", folder / "x.nc"
     store = str(folder / "store.duckdb")
+    for cases in ("ab", "abc"):
+        append(folder / "two_runs.duckdb", delivered(dict.fromkeys(cases, 1)), "deliveries")
     found = {
         "goals": ["goals", "--split", "dev"],
         "import": ["import", str(folder / "log.csv"), "--out", str(folder / "imported")],
@@ -191,6 +195,7 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "draft": ["draft", invoices, *QUICK, "--out", str(rule)],
         "audit": ["audit", invoices, "--rule", str(rule / "rule.json"), "--out", str(rule), "--store", store],
         "history": ["history", store],
+        "drift": ["drift", str(folder / "two_runs.duckdb")],
         "report": ["report", str(rule), "--out", str(folder / "report.html")],
         "ask": ["ask", invoices],
         "compare": ["compare", str(APPROVAL), str(OR_HOLD), "--context", invoices],

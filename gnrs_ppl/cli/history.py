@@ -1,4 +1,4 @@
-"""Stored audits: ``gnrs history``."""
+"""Stored audits: ``gnrs history``, ``drift``."""
 
 from __future__ import annotations
 
@@ -42,3 +42,21 @@ def history(
         from gnrs_ppl.report.history import print_history
 
         print_history(found, limit)
+
+
+def drift(store: StoreFile, since: Since = None, as_json: Json = False) -> None:
+    """Say whether the records still are what the rule was grounded in: silent channels, renamed acts, empty
+    cells, a violated share that moved more than chance; exit 1 where they are not.
+    """
+    from gnrs_ppl.history.drift import drift as find_drift
+
+    with working("comparing"):
+        found = find_drift(store, since)
+    if as_json:
+        print(to_json({"drift": [one.as_dict() for one in found]}))
+    else:
+        from gnrs_ppl.report.history import print_drift
+
+        print_drift(found)
+    if any(one.alarms for one in found):
+        raise typer.Exit(1)

@@ -15,6 +15,7 @@ import duckdb
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
 from gnrs_ppl.context.output import check_file, staging_folder
 from gnrs_ppl.errors import InputError, one_line
+from gnrs_ppl.history.grounding import daily_cells, daily_rows, days_of
 from gnrs_ppl.rule.canonical import dumps, signature
 from gnrs_ppl.versions import versions
 
@@ -38,6 +39,8 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "log": "VARCHAR",
         "events": "BIGINT",
         "cases": "BIGINT",
+        "first_day": "DATE",
+        "last_day": "DATE",
         "gnrs": "VARCHAR",
     },
     "verdicts": {
@@ -55,6 +58,20 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "due_offset": "INTEGER",
         "due_grain": "VARCHAR",
         "slack_seconds": "DOUBLE",
+    },
+    "daily_rows": {
+        "run": "INTEGER",
+        "channel": "VARCHAR",
+        "activity": "VARCHAR",
+        "day": "DATE",
+        "events": "BIGINT",
+    },
+    "daily_cells": {
+        "run": "INTEGER",
+        "name": "VARCHAR",
+        "day": "DATE",
+        "events": "BIGINT",
+        "empty": "BIGINT",
     },
 }
 """The tables of a store and their columns. ``part`` is norm, or procedure for the steps after a violation;
@@ -139,6 +156,7 @@ def append(path: Path, result: AuditResult, rule: str) -> Run:
     with opened(path, write=True) as connection:
         connection.execute("BEGIN")
         (number,) = connection.execute("SELECT coalesce(max(run), 0) + 1 FROM runs").fetchone() or (1,)
+        first, last = days_of(result.events)
         described = {
             "run": number,
             "stored": datetime.now(UTC).replace(tzinfo=None),
@@ -150,11 +168,15 @@ def append(path: Path, result: AuditResult, rule: str) -> Run:
             "log": result.events.fingerprint,
             "events": result.events.events,
             "cases": result.events.cases,
+            "first_day": first,
+            "last_day": last,
             "gnrs": versions()["gnrs-ppl"],
         }
         _insert(connection, "runs", [tuple(described.values())])
         for part, verdicts in (("norm", result.verdicts), ("procedure", result.procedure.verdicts)):
             _insert(connection, "verdicts", [(number, part, *_cells(v)) for v in verdicts])
+        for table, counted in (("daily_rows", daily_rows), ("daily_cells", daily_cells)):
+            _insert(connection, table, [(number, *row) for row in counted(result.events)])
         connection.execute("COMMIT")
         return runs_of(connection)[-1]
 

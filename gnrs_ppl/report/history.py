@@ -6,6 +6,7 @@ from rich.padding import Padding
 
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.history.changes import CHANGES, Changes, History
+from gnrs_ppl.history.drift import FALSE_ALARMS, Drift
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -61,3 +62,20 @@ def _print_changes(changes: Changes, limit: int) -> None:
             console.print(
                 Padding(shown(f"… and {len(held) - limit:,} more; --json lists them", style="dim"), (0, 2))
             )
+
+
+def print_drift(found: list[Drift]) -> None:
+    """What is not as it was, rule by rule, with the test's level."""
+    console = _console()
+    for one in found:
+        rule = one_line(one.until.rule, 60)
+        console.print(shown(f"{rule}: run {one.until.run} since run {one.since.run}", style="bold"))
+        for alarm in one.alarms:
+            console.print(shown(f"{alarm.kind.replace('_', ' ')}: {alarm.name}", style="bold red"))
+            console.print(Padding(shown(f"{alarm.says} (p = {alarm.p:.2g})"), (0, 2)))
+        if not one.alarms:
+            console.print(shown("nothing moved more than chance", style="green"))
+        for note in one.notes:
+            console.print(shown(f"note: {note}", style="dim"))
+        level = f"{one.tests} tests, together at a false-alarm rate of {FALSE_ALARMS:.0%}"
+        console.print(shown(f"note: {level}", style="dim"))
