@@ -52,8 +52,16 @@ HERE = Path(__file__).parent / "sentences"
 SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
-FURTHER = ("practice", "three_officers", "three_auditors", "kept", "kept_officers", "kept_auditors")
-"""More sentences about the same logs: three files to mend the reader on, three that nobody saw, as sums."""
+FURTHER = (
+    "practice",
+    "three_officers",
+    "three_auditors",
+    "four_drafters",
+    "kept",
+    "kept_officers",
+    "kept_auditors",
+)
+"""More sentences about the same logs: four files to mend the reader on, three that nobody saw, as sums."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
