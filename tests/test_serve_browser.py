@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from served import KEY, context, on_a_port, running, worked_in
+from walk import axe_finds_nothing, overflow
 
 HOSTILE = "<script>document.title='ran'</script> javascript:alert(2) \u202eevil"
 PHONE = {"width": 360, "height": 740}
@@ -55,24 +56,6 @@ def look(browser: Any) -> Iterator[Callable[..., Any]]:
     for one in contexts:
         one.close()
     assert said == []
-
-
-def axe_finds_nothing(tab: Any) -> None:
-    """Rows are of one template, so a few of each table stand for all."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-    tab.evaluate(
-        "document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(3).forEach(row => row.remove()))"
-    )
-    tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 2 || one.remove())")
-    tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    found = axe.Axe().run(tab, options={"resultTypes": ["violations"]}).response
-    grave = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
-    assert [(tab.url, one["id"], one["nodes"][0]["html"]) for one in grave] == []
-    assert tab.title() != "ran"
-
-
-def overflow(tab: Any) -> int:
-    return int(tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
 def done(tab: Any) -> None:
@@ -210,34 +193,10 @@ def test_a_case_is_clicked_until_the_rule_is_found(
     assert [said.count(f"answer: {one}") for one in ("kept", "broken", "unknown")] == [1, 1, 1]
 
 
-PAGES = (
-    "/", "/draft?context=invoices/context.yaml", "/rule?of=rule/draft.json", "/ask", "/asked?job=1",
-    "/audit?rule=rule/rule.json", "/verdicts?of=rule/audit.json", "/compare", "/compared?job=2", "/jobs", "/jobs/1", "/jobs/9",
-    "/import", "/goal?context=invoices/context.yaml", "/download",
-)  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything was done."""
     return worked_in(tmp_path_factory.mktemp("worked") / "served")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_grave_on_any_page(scheme: str, worked: Path, look: Callable[..., Any]) -> None:
-    """Nor is any page wider than a phone; a job that runs is among them."""
-    with on_a_port(worked) as (address, site):
-        running(site)
-        tab = look(address, viewport=PHONE, color_scheme=scheme)
-        for path in PAGES:
-            tab.goto(address + path)
-            if path == "/jobs/9":
-                tab.wait_for_selector("#chains .shares")
-            else:
-                tab.wait_for_load_state("networkidle")
-            assert overflow(tab) == 0, path
-            axe_finds_nothing(tab)
 
 
 @pytest.mark.slow

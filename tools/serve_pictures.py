@@ -1,5 +1,7 @@
-"""Pictures of the pages of ``gnrs serve``, from the real server and a real browser: ``PYTHONPATH=tests python
-tools/serve_pictures.py docs/pictures``. They are looked at before they are committed.
+"""Pictures of every page of ``gnrs serve`` and of the report, light, dark and on a phone, from the real
+server and a real browser: ``PYTHONPATH=tests python tools/serve_pictures.py docs/pictures [NAME …]``.
+
+They are looked at before they are committed.
 """
 
 from __future__ import annotations
@@ -7,59 +9,59 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
-from served import KEY, on_a_port, running, worked_in
+from served import KEY, on_a_port
+from walk import LOOKS, PAGES, Page, at_work, everything, to_page
 
-DESKTOP, PHONE = (1000, 640), (360, 740)
-PICTURES = (
-    ("serve-job", "/jobs/9", DESKTOP, "light", "#job"),
-    ("serve-draft", "/rule?of=rule/draft.json", DESKTOP, "light", "#graph"),
-    ("serve-ask", "/asked?job=1", DESKTOP, "light", "section:has(.moment)"),
-    ("serve-verdicts", "/verdicts?of=rule/audit.json&verdict=violated", DESKTOP, "dark", "#main"),
-    ("serve-compare", "/compared?job=2", DESKTOP, "dark", "#main"),
-    ("serve-job-phone", "/jobs/9", PHONE, "dark", "#chains"),
-    ("serve-verdicts-phone", "/verdicts?of=rule/audit.json&verdict=violated", PHONE, "light", "form"),
-)
-"""Name of the file, address, size, colours, and what stands at the head."""
+from gnrs_ppl.report.rule_page import write_report
+
+COLOURS = 96
+"""Of a picture, as few as keep text and bars as they look; a file is then a third as large."""
+TAKEN = ("light", "dark", "phone")
 
 
-def take(browser: Browser, address: str, folder: Path) -> None:
-    """Every picture, into a folder."""
-    for name, path, (width, height), colours, head in PICTURES:
-        opened = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if colours == "dark" else "light",
-            reduced_motion="reduce",
-        )
+def take(browser: Browser, address: str, report: Path, folder: Path, names: list[str]) -> None:
+    """Every picture of the pages named, into a folder."""
+    pages = {f"serve-{name}": page for name, page in PAGES.items()}
+    pages |= {f"report-{part}": Page("", head=f"#{part}") for part in ("graph", "verdicts", "cases")}
+    pages["report"] = Page("")
+    for look in TAKEN:
+        opened = browser.new_context(**LOOKS[look], reduced_motion="reduce")
         tab = opened.new_page()
         tab.goto(f"{address}/?key={KEY}")
-        tab.goto(address + path)
-        if "/jobs/" in path:
-            tab.wait_for_selector("#chains .shares")
-        else:
-            tab.wait_for_load_state("networkidle")
-        tab.evaluate(
-            "document.querySelectorAll('.graph details, form > details').forEach((one, n) => "
-            "{ one.open = n == 0 })"
-        )
-        tab.locator(head).first.evaluate("one => one.scrollIntoView({ behavior: 'instant', block: 'start' })")
-        tab.screenshot(path=folder / f"{name}.png")
+        for name, page in pages.items():
+            if names and name not in names:
+                continue
+            if page.path:
+                to_page(tab, address, page)
+            else:
+                tab.goto(report.as_uri())
+            save(tab, page.head, folder / f"{name}-{look}.png")
         opened.close()
+
+
+def save(tab: Any, head: str, path: Path) -> None:
+    """What a window shows from a part of the page on, in few colours."""
+    tab.locator(head).first.evaluate("one => one.scrollIntoView({ behavior: 'instant', block: 'start' })")
+    picture = Image.open(BytesIO(tab.screenshot())).convert("RGB")
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def main() -> None:
     """Serve a folder in which everything was done, and take the pictures."""
-    with (
-        tempfile.TemporaryDirectory() as place,
-        on_a_port(worked_in(Path(place) / "office", "--chains", "64")) as (address, site),
-    ):
-        running(site)
-        with sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as place:
+        folder = everything(Path(place) / "office", "--chains", "64")
+        report = write_report(folder / "rule", Path(place) / "report.html")
+        with on_a_port(folder) as (address, site), sync_playwright() as playwright:
+            at_work(site)
             found = shutil.which("chromium") or shutil.which("chromium-browser")
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-            take(browser, address, Path(sys.argv[1]))
+            take(browser, address, report, Path(sys.argv[1]), sys.argv[2:])
             browser.close()
 
 

@@ -126,6 +126,7 @@ def rendered(request: Request, template: str, **values: Any) -> str:
     """The text of a page or of a part of one; parameters as for :func:`page`."""
     served = site(request)
     given = {"token": served.token, "here": request.url.path, "place": str(served.files.folder)}
+    given["template"] = template.removesuffix(".html")
     return _environment().get_template(template).render(**given, steps=STEPS, **values)
 
 

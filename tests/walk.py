@@ -1,0 +1,173 @@
+"""Every page of ``gnrs serve`` and how a browser comes to it, what axe says of each, and whether it fits."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import pytest
+from served import running, said, stood, worked_in
+
+from gnrs_ppl.serve.jobs import Job
+from gnrs_ppl.serve.web import Site
+
+SENTENCE = "Every order must be approved by a manager within five days after it is placed."
+OPEN = "Shipping an order demands that it is approved."
+"""A sentence that leaves something open."""
+DESKTOP = {"width": 1000, "height": 720}
+PHONE = {"width": 375, "height": 740}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": DESKTOP, "color_scheme": "light"},
+    "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
+    "phone": {"viewport": PHONE, "color_scheme": "light"},
+    "dark phone": {"viewport": PHONE, "color_scheme": "dark"},
+}
+
+
+class Page(NamedTuple):
+    """A page in one of its states.
+
+    Attributes
+    ----------
+    path : str
+    shown : str
+        What is there once the page is whole.
+    then : callable, optional
+        What is done on it.
+    head : str
+        What a picture begins with.
+    """
+
+    path: str
+    shown: str = "main"
+    then: Callable[[Any], None] = lambda tab: None
+    head: str = "body"
+
+
+def type_sentence(tab: Any) -> None:
+    tab.locator("#sentence").fill(SENTENCE)
+    tab.locator("#reading strong", has_text="manager").wait_for()
+
+
+def leave_open(tab: Any) -> None:
+    tab.locator("#sentence").fill(OPEN)
+    tab.get_by_role("button", name="Read it").first.click()
+    tab.locator("legend").wait_for()
+
+
+def answer_all(tab: Any) -> None:
+    leave_open(tab)
+    while not tab.locator("button[name=save]").count():
+        with tab.expect_navigation():
+            tab.get_by_role("button", name="Answer").click()
+
+
+def send_an_old_form(tab: Any) -> None:
+    tab.locator("input[name=sha]").evaluate("one => { one.value = 'x'.repeat(64) }")
+    tab.get_by_role("button", name="Draft", exact=True).click()
+    tab.locator("[role=alert]").wait_for()
+
+
+def unfold(tab: Any) -> None:
+    tab.locator(".graph details").first.evaluate("one => { one.open = true }")
+
+
+RULE, VERDICTS = "/rule?of=rule/draft.json", "/verdicts?of=rule/audit.json"
+PAGES: dict[str, Page] = {
+    "home": Page("/"),
+    "import": Page("/import"),
+    "import-how": Page("/import?log=orders.csv"),
+    "guesses": Page("/import?context=orders/context.yaml"),
+    "goals": Page("/goal"),
+    "goal": Page("/goal?context=orders/context.yaml", then=type_sentence),
+    "goal-question": Page("/goal?context=orders/context.yaml", then=leave_open),
+    "goal-answered": Page("/goal?context=orders/context.yaml", then=answer_all),
+    "draft": Page("/draft?context=invoices/context.yaml"),
+    "job": Page("/jobs/9", "#chains .shares", head="#job"),
+    "job-done": Page("/jobs/1"),
+    "jobs": Page("/jobs"),
+    "rule": Page(RULE),
+    "rule-graph": Page(RULE, then=unfold, head="#graph"),
+    "rule-verdicts": Page(RULE, head="#verdicts"),
+    "rule-cases": Page(RULE, head="#cases"),
+    "ask": Page("/ask"),
+    "sought": Page("/asked?job=8", "#stages"),
+    "asked": Page("/asked?job=1"),
+    "audit": Page("/audit?rule=rule/rule.json"),
+    "verdicts": Page(VERDICTS),
+    "compare": Page("/compare"),
+    "compared": Page("/compared?job=2"),
+    "download": Page("/download"),
+    "conflict": Page("/draft?context=invoices/context.yaml", then=send_an_old_form),
+    "problem": Page("/no-such-page"),
+}
+"""A page that is shown in several states stands here once for each."""
+NO_PAGES = ("/static/{name}", "/jobs/{number}/events", "/download/all.zip")
+"""Addresses that give a file or a stream."""
+
+
+def orders(path: Path, cases: int = 60, odd: str = "") -> Path:
+    """A log of orders, most of them approved in time; of the first the names are others."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["case_id", "activity", "timestamp", "role", "resource"])
+        for n in range(cases):
+            case, who = (odd, odd) if odd and not n else (f"order {n}", "Ada")
+            day, late = 1 + n % 12, 3 + n % 5
+            rows.writerow([case, "place order", f"2024-03-{day:02}T09:00:00Z", "clerk", who])
+            rows.writerow([case, "approve order", f"2024-03-{day + late:02}T10:00:00Z", "manager", "Ben"])
+            rows.writerow([case, "ship order", f"2024-03-{day + late:02}T15:00:00Z", "clerk", "Ada"])
+    return path
+
+
+def everything(folder: Path, *how: str) -> Path:
+    """A folder in which everything was done, with a log that was imported and one job that finds a question."""
+    worked_in(folder, *how)
+    orders(folder / "orders.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        said("import", "orders.csv", "--out", "orders")
+    return folder
+
+
+def at_work(site: Site) -> None:
+    """A draft and a search for a question, both in the midst of it."""
+    running(site)
+    place = stood(site.files.folder, 8)
+    arguments = ("ask", "invoices/context.yaml", "--answers=invoices/answers.yaml", "--json")
+    stages = ("finding the rules that the goal could mean", "running 41 of them on the log")
+    lines = [json.dumps({"at": n * 1.4, "kind": "stage", "words": words}) for n, words in enumerate(stages)]
+    (place / "progress.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    site.jobs._jobs[8] = Job(8, "Ask about invoices/context.yaml", arguments, "/", place, state="running")
+
+
+def to_page(tab: Any, address: str, page: Page) -> None:
+    """Bring a tab to a page, in the state that is meant."""
+    tab.goto(address + quote(page.path, safe="/?=&-."))
+    tab.wait_for_load_state("load")
+    page.then(tab)
+    tab.locator(page.shown).first.wait_for()
+
+
+def axe_finds_nothing(tab: Any) -> None:
+    """Rows are of one template, so a few of each table stand for all; the page is not usable afterwards."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    tab.evaluate(
+        "document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(3).forEach(row => row.remove()))"
+    )
+    tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 2 || one.remove())")
+    tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    found = axe.Axe().run(tab, options={"resultTypes": ["violations"]}).response
+    grave = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(tab.url, one["id"], one["nodes"][0]["html"]) for one in grave] == []
+    assert tab.title() != "ran"
+
+
+def overflow(tab: Any) -> int:
+    """By how many pixels a page is wider than its window, once it is laid out."""
+    tab.evaluate("new Promise(laid => requestAnimationFrame(() => requestAnimationFrame(laid)))")
+    return int(tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
