@@ -180,7 +180,7 @@ DEFINES = re.compile(
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
-NOT_DONE = _words(r"not|\w+n't|nobody|no one|never|no|without")
+NOT_DONE = _words(r"not|un\w+(?:ed|id|en|nt)|\w+n't|nobody|no one|never|no|without")
 LACKING = re.compile(
     r"\b(?:without|with no|absent|lacking|in the absence of|having no|who ha(?:s|ve) no|"
     r"unless (?:they|you|he|she|he or she|it) ha(?:s|ve))\s+(?:(?:an?|any|the|such|that|this|prior|valid)\s+)*(?P<what>[\w-]+)",
@@ -244,11 +244,21 @@ FOUR_EYES = _words(
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
     rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|"
     r"somebody|those) who|whoever)|"
+    rf"(?:nobody|no one|none|no (?:\w+ ){{1,3}}?)[^.;]{{0,40}}?(?:may|can|must|should|shall|will|is|are) (?:to )?(?:be )?(?:\w+ ){{1,3}}by "
+    rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|somebody|those) who|whoever)|"
+    rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}? (?:(?:must |shall |should |has to )?(?:keeps?|stays?) (?:out of|away from)|"
+    rf"(?:has|have|takes?) no (?:part|hand|say|share) in|(?:is|are) (?:kept|excluded|barred) from)|"
+    rf"(?:must|should|shall|have to|has to|are to) (?:always )?be (?:two |three )?(?:separate|different|distinct) (?:\w+ )?{_PEOPLE}|"
     rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
     rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
+THE_ONE_WHO = _words(
+    rf"the (?:{_PEOPLE}|one|person) (?:who|that) [^.;]{{2,80}}? (?:is|was|being|to be) (?:also )?the (?:very )?(?:same )?"
+    rf"(?:one|{_PEOPLE}|person) (?:who|that)"
+)
+"""One person does both, which a ban of it rules out."""
 OTHER_THAN = _words(
     rf"other than (?:whoever|(?:the|those|anyone|an?) ?(?:one|person|{_PEOPLE})? ?(?:who|that))"
 )

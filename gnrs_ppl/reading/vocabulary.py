@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, senses_of, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, lemmas, senses_of, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -196,6 +196,17 @@ def tokens_of(sentence: str) -> tuple[Token, ...]:
     return tuple(Token(m[0].lower().replace("’", "'"), m.start(), m.end()) for m in _TOKEN.finditer(sentence))
 
 
+_UNDONE = re.compile(r"un\w+(?:ed|id|en|nt)")
+
+
+def _undone_apart(token: Token, verbs: Set[str]) -> tuple[Token, ...]:
+    """Says "unpaid" as "not paid", where paying is an act."""
+    done = token.text.removeprefix("un")
+    if not _UNDONE.fullmatch(token.text) or verbs.isdisjoint(lemmas(done, "v")):
+        return (token,)
+    return Token("not", token.start, token.start + 2), Token(done, token.start + 2, token.end)
+
+
 def name_words(name: str) -> tuple[str, ...]:
     """Words of a name: camel case, snake case, log labels such as ``A_create-order (complete)``."""
     return tuple(w.lower() for w in _SPLIT.split(_NO_WORDS.sub("", name)) if w)
@@ -262,6 +273,24 @@ class Vocabulary:
         self.acts = tuple(
             _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), whole_classes(variants))
             for name, variants in spoken.items()
+        )
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        """Every word of an act."""
+        return frozenset(w for entry in self.acts for variant in entry.variants for w, _ in variant)
+
+    @cached_property
+    def _verbs(self) -> frozenset[str]:
+        """Every verb of an act."""
+        return frozenset(verb for w in self._told for verb in lemmas(w, "v"))
+
+    def tokens_of(self, sentence: str) -> tuple[Token, ...]:
+        """The tokens of a sentence, "unpaid" as two of them where paying is an act and no name says it."""
+        return tuple(
+            part
+            for token in tokens_of(sentence)
+            for part in ((token,) if token.text in self._told else _undone_apart(token, self._verbs))
         )
 
     def words_of(self, action: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from gnrs_ppl.reading.constructions.binding import Bound, how_bound
 from gnrs_ppl.reading.constructions.sentence import Sentence
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Reading, Span, Statement, Unread
-from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary
 from gnrs_ppl.reading.words import lemmas
 
 
@@ -34,7 +34,7 @@ class Constructions:
 
     def __init__(self, sentence: str, words: Vocabulary) -> None:
         self.sentence, self.words = sentence, words
-        self.tokens: tuple[Token, ...] = tokens_of(sentence)
+        self.tokens: tuple[Token, ...] = words.tokens_of(sentence)
         every = range(len(self.tokens))
         self.names = {
             kind: [named for _, named in words.name_in(kind, self.tokens, every)]

@@ -118,6 +118,8 @@ class Banned(Mentioned):
             [since, *(m.start() for m in opened)]
         ):
             opener = _OPENED_BY[clause.kind]
+        if self._undone(k):
+            opener = "that"
         negated = bool(patterns.NOT_DONE.search(words)) or opener in _LEAVES_OUT
         perfect = bool(patterns.BEFELL.search(words))
         return _Part(k, opener, negated, perfect, words)
@@ -136,7 +138,7 @@ class Banned(Mentioned):
             of = self.marked.clauses[deed.mention]
             if of is None or not of[1] or fact.opener not in _EARLIER_IN or not fact.perfect:
                 continue
-            if deed.opener or (fact.negated and not deed.negated):
+            if deed.opener:
                 continue
             if fact.negated:
                 return Ban(fact.mention, deed.mention, "precedence")

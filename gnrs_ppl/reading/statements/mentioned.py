@@ -42,6 +42,11 @@ class Mentioned:
         best = self.marked.mentions[k].told[0]
         return best.score >= ENOUGH and (best.head or best.score >= WELL_TOLD)
 
+    def _undone(self, k: int) -> bool:
+        """Whether a mention says in one word that something was not done: "unpaid"."""
+        at, tokens = self.marked.mentions[k].at, self.text.tokens
+        return at > 0 and tokens[at - 1].text == "not" and tokens[at - 1].end == tokens[at].start
+
     def _tells(self, clause: Clause) -> bool:
         """Whether a clause tells an act."""
         places = [self.text.tokens[m.at].start for m in self.marked.mentions]

@@ -9,6 +9,7 @@ from itertools import pairwise
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, how_bound
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.banned import Banned
@@ -55,7 +56,9 @@ class Settled(Banned):
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             told = self.text.sentence[begin:end]
-            apart = patterns.FOUR_EYES.search(told)
+            apart = patterns.FOUR_EYES.search(told) or (
+                patterns.THE_ONE_WHO.search(told) if DISAPPROVES.search(told) else None
+            )
             ordering = any(c.kind in _ORDERS for c in self._sentence_at(begin).parts) or durations(told)
             if apart is None and not ordering:
                 apart = patterns.OTHER_THAN.search(told)
@@ -102,7 +105,7 @@ class Settled(Banned):
             if of is None or not self._told_well(k):
                 continue
             clause, place = of[0], self._starts(k)
-            whoever = patterns.LACKED.search(self.text.sentence[:place])
+            whoever = patterns.LACKED.search(self.text.sentence[:place]) or self._undone(k)
             supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
             ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
             if not (whoever or supposes) or ordered or self._surely_related(k):
@@ -200,6 +203,7 @@ class Settled(Banned):
             self._rule_out(first, set(others))
             if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
                 self._decide(first, "existence", None)
+        self._settle_sequences()
         self._settle_bounds()
         self._settle_counts()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
@@ -212,6 +216,35 @@ class Settled(Banned):
     def _inside(self, clause: Clause) -> list[int]:
         """The mentions of a clause and of no clause within it."""
         return [k for k, of in enumerate(self.marked.clauses) if of is not None and of[0] == clause]
+
+    def _settle_sequences(self) -> None:
+        """Two acts that open another, the one after the other: "when it was scanned and then discussed, …"."""
+        for clause, bound in self.text.bound_clauses:
+            told = sorted(filter(self._told_well, self._inside(clause)), key=lambda k: (self._score(k), -k))
+            opening = sorted({self.marked.acts[k]: k for k in told}.values())
+            if clause.kind != "after" or not clause.first or bound.negative or len(opening) != 2:
+                continue
+            earlier, later = opening
+            between = self.text.sentence[self._starts(earlier) : self._starts(later)]
+            due = [
+                k
+                for k, of in enumerate(self.marked.clauses)
+                if of is not None
+                and (of[0].kind, of[0].number) == ("main", clause.number)
+                and self._told_well(k)
+                and self._sentence(k) is self._sentence(later)
+            ]
+            acts = [self.marked.acts[k] for k in (earlier, later, *due)]
+            if not due or not patterns.THEN.search(between) or len(set(acts)) != len(acts):
+                continue
+            self._decide(later, "response", earlier)
+            self._decide(due[0], "response", later)
+            for k, act in enumerate(self.marked.acts):
+                if act in acts[:2] and k != later:
+                    self.options[k] = [Option("none", None, 1.0)]
+
+    def _score(self, k: int) -> float:
+        return self.marked.mentions[k].told[0].score
 
     def _settle_bounds(self) -> None:
         """What a case must begin or end with is its first or last act, where no other act is said to end so."""
