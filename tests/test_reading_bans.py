@@ -7,6 +7,7 @@ from functools import lru_cache
 import pytest
 
 from gnrs_ppl.context.load import Context, load_context
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.experiments.reading import HERE
 from gnrs_ppl.reading import read
 
@@ -251,6 +252,76 @@ BANS = [
         "T02 Check confirmation of receipt",
         "T04 Determine confirmation of receipt",
     ),
+    (
+        "running-example",
+        "Nobody may decide on a request with an unchecked ticket.",
+        "precedence",
+        "check ticket",
+        "decide",
+    ),
+    (
+        "receipt",
+        "An unchecked confirmation of receipt must not be sent.",
+        "precedence",
+        "T02 Check confirmation of receipt",
+        "T05 Print and send confirmation of receipt",
+    ),
+    (
+        "order_management",
+        "Unconfirmed orders must not be packed.",
+        "precedence",
+        "confirm order",
+        "create package",
+    ),
+    (
+        "order_management",
+        "No unconfirmed order may be shipped.",
+        "precedence",
+        "confirm order",
+        "send package",
+    ),
+    (
+        "traffic_fines",
+        "A penalty is never added to an unnotified fine.",
+        "precedence",
+        "Insert Fine Notification",
+        "Add penalty",
+    ),
+    (
+        "order_management",
+        "No package may be shipped by a person who has picked an item for that order.",
+        "not_coexistence",
+        "pick item",
+        "send package",
+    ),
+    (
+        "running-example",
+        "It is not acceptable if the colleague who examined a request casually is the one who rejects it.",
+        "not_coexistence",
+        "examine casually",
+        "reject request",
+    ),
+    (
+        "running-example",
+        "Whoever checks the ticket keeps out of the decision on the request.",
+        "not_coexistence",
+        "check ticket",
+        "decide",
+    ),
+    (
+        "receipt",
+        "The clerk who checks the confirmation of receipt must not also settle it.",
+        "not_coexistence",
+        "T02 Check confirmation of receipt",
+        "T04 Determine confirmation of receipt",
+    ),
+    (
+        "traffic_fines",
+        "The officer who issued the fine and the officer who adds the penalty must be two different people.",
+        "not_coexistence",
+        "Create Fine",
+        "Add penalty",
+    ),
 ]
 
 
@@ -295,3 +366,58 @@ def test_what_disapproves_of_nothing_stays_a_demand(sentence: str, template: str
     scene = _scene("traffic_fines")
     (statement,) = read(sentence, scene.schema, scene.records.channels).statements
     assert statement.best.template == template
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "days"),
+    [
+        ("traffic_fines", "Every fine that was issued must be sent. Ninety days is the limit.", 90),
+        (
+            "order_management",
+            "When an order has been placed, Sales confirms it. They have two days for that.",
+            2,
+        ),
+        (
+            "running-example",
+            "A registered request must be decided on. No more than three weeks may pass.",
+            21,
+        ),
+        ("receipt", "Once the confirmation of receipt has been checked, settle it. One day is plenty.", 1),
+    ],
+)
+def test_a_time_in_a_sentence_of_its_own(log: str, sentence: str, days: int) -> None:
+    scene = _scene(log)
+    (statement,) = read(sentence, scene.schema, scene.records.channels).statements
+    assert statement.best.time is not None
+    assert statement.best.time.duration == Duration(days=days)
+
+
+def test_a_time_that_must_go_by_is_no_deadline() -> None:
+    scene = _scene("traffic_fines")
+    said = "After a penalty was added, the fine goes to collection. At least ninety days must pass."
+    assert all(s.best.time is None for s in read(said, scene.schema, scene.records.channels).statements)
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "acts"),
+    [
+        (
+            "patients",
+            "When an X-ray has been taken and the results have then been discussed, the patient must be checked out.",
+            ("X-Ray", "Discuss Results", "Check-out"),
+        ),
+        (
+            "traffic_fines",
+            "Once the fine has been notified and afterwards a penalty has been added, it must be sent for collection.",
+            ("Insert Fine Notification", "Add penalty", "Send for Credit Collection"),
+        ),
+    ],
+)
+def test_two_acts_in_turn_open_a_third(log: str, sentence: str, acts: tuple[str, str, str]) -> None:
+    scene = _scene(log)
+    (statement,) = read(sentence, scene.schema, scene.records.channels).statements
+    best = statement.best
+    assert best.template == "response"
+    assert best.activation is not None
+    assert best.after is not None
+    assert (best.activation.activity, best.after.activity, best.targets[0].activity) == acts

@@ -394,6 +394,11 @@ EARLIEST = _words(
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+LIMITS = _words(
+    r"deadline|limit|maximum|time|term|plenty|enough|sufficient|ample|suffices?|allowed|granted|within|at (?:the )?(?:very )?(?:most|latest)|"
+    r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"
+)
+"""In a sentence on nothing but a time, says that it is how long the act told before may take."""
 DURING = re.compile(r"(?:in|within|during|throughout|for)\b", re.IGNORECASE)
 """Opens a time in which something may be done or not."""
 _CLOSE_BY = r"[^.;]{0,60}?"

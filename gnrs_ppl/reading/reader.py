@@ -9,17 +9,21 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gnrs_ppl.context.types import Attribute, Channel, Schema
+from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.beside import said_beside
-from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.placed import placed
+from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
 
+TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
+"""Templates that ask for something, for which there may be a time."""
 FORWARD = ("response", "not_response")
 """Templates that ask or ban what comes after an act, and after a second one."""
 _NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
@@ -112,9 +116,13 @@ class Reader(Doubted):
         ]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}
+        statements, heeded = self._timed_behind(statements)
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
         missed = [
-            m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)
+            m
+            for clause, m in said.missed
+            if not any(clause.start <= place < clause.end for place in told)
+            and not any(span.start <= clause.start < span.end for span in heeded)
         ]
         missed += [self._unrecorded(sub) for sub in dict.fromkeys(elsewhere.values())]
         taken = [
@@ -145,11 +153,40 @@ class Reader(Doubted):
         return Readings(
             self.text.sentence,
             tuple(statements),
-            tuple(said.background),
+            tuple(b for b in said.background if not any(s.start <= b.start < s.end for s in heeded)),
             tuple(sorted(unread)),
             nothing,
             otherwise,
         )
+
+    def _timed_behind(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Span]]:
+        """Statements with the time that a sentence on nothing else states right behind them ("One day is plenty
+        for that"), and those sentences.
+        """
+        found, heeded = list(statements), list[Span]()
+        places = [
+            self.marked.tokens[m.at].start for k, m in enumerate(self.marked.mentions) if self._told_well(k)
+        ]
+        for before, sentence in pairwise(self.text.said.sentences):
+            told = any(sentence.start <= place < sentence.end for place in places)
+            limits = patterns.LIMITS.search(sentence.text) and not patterns.EARLIEST.search(sentence.text)
+            whole = Clause("main", sentence.start, sentence.end, sentence.start)
+            time = sentence.time(None, whole) if limits and not told else None
+            if time is None or len(durations(sentence.text)) != 1 or patterns.USUALLY.search(sentence.text):
+                continue
+            timed = [
+                i
+                for i, s in enumerate(found)
+                if before.start <= s.best.targets[0].span.start < before.end
+                and s.best.time is None
+                and s.best.template in TIMED
+            ]
+            span = Span(sentence.start, sentence.end)
+            for i in timed:
+                ways = (replace(r, time=time, used=(*r.used, span)) for r in found[i].readings)
+                found[i] = replace(found[i], readings=tuple(ways))
+            heeded += [span] if timed else []
+        return found, heeded
 
     def _together(self, statements: Sequence[Statement]) -> list[Statement]:
         """Statements that only make sense together as one: two ways to begin or end a case, and two acts that
