@@ -52,6 +52,9 @@ UNIT_LENGTHS = {
 }
 """Units of time, shortest first."""
 
+WORKING_UNITS = {"working day": Duration(working_days=1), "working hour": Duration(working_hours=1)}
+"""Units of working time, which the records' calendar counts."""
+
 SHORT_UNITS = {"sec": "second", "min": "minute", "hr": "hour"}
 
 PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", "back"})
@@ -60,7 +63,13 @@ PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", "
 
 def scaled(unit: Duration, n: int) -> Duration:
     """``n`` times a duration."""
-    return Duration(n * unit.months, n * unit.days, n * unit.seconds)
+    return Duration(
+        n * unit.months,
+        n * unit.days,
+        n * unit.seconds,
+        n * unit.working_days,
+        n * unit.working_hours,
+    )
 
 
 def total(one: Duration, other: Duration) -> Duration:

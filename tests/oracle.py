@@ -1,6 +1,6 @@
 """What a rule means on a log, event by event: the plain-Python oracle of SEMANTICS line 25.
 
-It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N, P and D entries) and shares
+It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N, P, D and W entries) and shares
 nothing with the SQL compiler but the types. Clear rather than fast: every constraint looks at every row of
 its case. A match is True, False or None (unknown; line 1).
 """
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
+
+import working_oracle
 
 from gnrs_ppl.audit.types import Due, InstanceVerdict, Reason, Verdict
 from gnrs_ppl.context.log import Event
@@ -91,12 +93,21 @@ def compare(a: At, b: At) -> int:
     return (difference(a, b) > timedelta(0)) - (difference(a, b) < timedelta(0))
 
 
-def plus(at: At, duration: Duration) -> At:
+def plus(at: At, duration: Duration, log: Log) -> At:
+    if duration.working:
+        return counted(at, duration, log, forward=True)
     return at_local(duration.after(local(at)), at.offset, at.grain)  # line 14, G4
 
 
-def minus(at: At, duration: Duration) -> At:
+def minus(at: At, duration: Duration, log: Log) -> At:
+    if duration.working:
+        return counted(at, duration, log, forward=False)
     return at_local(duration.before(local(at)), at.offset, at.grain)  # line 14, G4
+
+
+def counted(at: At, duration: Duration, log: Log, *, forward: bool) -> At:
+    utc, offset = working_oracle.moved(log.records, *at, duration, forward)
+    return at_local(utc + timedelta(minutes=offset), offset, at.grain)  # W4
 
 
 # ---- matching (lines 1 and 13, M1 to M3)
@@ -386,7 +397,7 @@ def interval_end(
     """The end of an interval without deadline: t0 + window, else a closing row, else quiet_after (line 9,
     I1)."""
     if window is not None:
-        return plus(t0, window)
+        return plus(t0, window, log)
     for row in in_order(case):
         at = at_of(row)
         if at is not None and row.activity in log.records.case_end and compare(at, activation) >= 0:
@@ -394,7 +405,7 @@ def interval_end(
     if log.records.quiet_after is None:
         return None
     last = max(end_of_grain(at) for row in case if (at := at_of(row)))
-    return plus(At(last, activation.offset, "microsecond"), log.records.quiet_after)
+    return plus(At(last, activation.offset, "microsecond"), log.records.quiet_after, log)
 
 
 # ---- an act over an interval (line 5, E1 to E7)
@@ -596,7 +607,15 @@ class Finding(NamedTuple):
     instant: At | None = None
 
 
-def judge(
+def judge(*about: Any) -> Finding:
+    """One instance × constraint; where a bound cannot be counted nothing is said (W6)."""
+    try:
+        return weighed(*about)
+    except working_oracle.Uncounted:
+        return Finding("indeterminate", "uncounted")
+
+
+def weighed(
     log: Log,
     norm: Norm,
     policy: EvidencePolicy,
@@ -616,7 +635,7 @@ def judge(
     own, activation = ([opening.row] if opening.row else []), opening.t0
     if constraint.after is not None:  # the second activation (line 10)
         sought = Sought(constraint.after.act, opening.case, key, by, log, {row.event_id for row in own})
-        episode = Span(opening.t0, True, plus(opening.t0, window) if window else None, True)
+        episode = Span(opening.t0, True, plus(opening.t0, window, log) if window else None, True)
         found = second_activation(sought, constraint.after.channel, episode)
         if isinstance(found, Finding):
             return found
@@ -718,18 +737,18 @@ def span_of(
     """The interval the target is looked for in (line 14, I3); its upper bound is the due shown (I5)."""
     template, deadline, case = constraint.template, constraint.deadline, opening.case
     if template in LOOK_BACK:
-        lower = minus(activation, deadline) if deadline else case_start(log, case, rel, activation)
+        lower = minus(activation, deadline, log) if deadline else case_start(log, case, rel, activation)
         return Span(lower, True, activation, tie_at_activation(constraint))
     # t0 + window is computed from t0 and keeps t0's offset and grain, also under `after` (I1). A two-sided
     # constraint without deadline ends where any other does: line 9's order, window first.
     end = (
-        plus(activation, deadline)
+        plus(activation, deadline, log)
         if deadline
         else interval_end(log, case, opening.t0 or activation, activation, window)
     )
     if template in TWO_SIDED:
         return Span(
-            minus(activation, deadline) if deadline else case_start(log, case, rel, activation),
+            minus(activation, deadline, log) if deadline else case_start(log, case, rel, activation),
             True,
             end,
             True,
@@ -938,7 +957,7 @@ def beside(
     assert activation is not None
     own = [opening.row] if opening.row else []
     if constraint.after is not None:
-        episode = Span(activation, True, plus(activation, window) if window else None, True)
+        episode = Span(activation, True, plus(activation, window, log) if window else None, True)
         ids = {r.event_id for r in own}
         found = second_activation(
             Sought(constraint.after.act, case, key, by, log, ids), constraint.after.channel, episode
@@ -1007,7 +1026,7 @@ def bounded(
         following = next(iter(others.definite(Span(start, True, None, True))), None)
         return Span(start, True, at_of(following) if following else None, True), following
     if template == "chain_response":
-        end = plus(activation, constraint.deadline) if constraint.deadline else None
+        end = plus(activation, constraint.deadline, log) if constraint.deadline else None
         if end is None:
             end = interval_end(log, case, opening.t0 or activation, activation, window)
         following = next(iter(others.definite(Span(activation, False, None, True))), None)
@@ -1017,7 +1036,7 @@ def bounded(
         return Span(activation, True, end, True), None
     if template == "chain_precedence":
         lower = (
-            minus(activation, constraint.deadline)
+            minus(activation, constraint.deadline, log)
             if constraint.deadline
             else case_start(log, case, rel, activation)
         )

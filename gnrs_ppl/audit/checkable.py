@@ -7,8 +7,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
 
+from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.data import DataChecks, Rows
 from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
@@ -162,6 +164,8 @@ class CheckPlan:
         Grains of the dated rows, finest first.
     offsets : tuple of int
         Their offsets, in minutes.
+    extent : tuple of datetime or None
+        The first and the last of them, naive UTC; None where there is none.
     attributes : tuple of Attribute
         Those that the log was read with, in the order of its columns.
     assumptions : tuple of str
@@ -176,6 +180,7 @@ class CheckPlan:
     steps: tuple[ConstraintPlan, ...]
     grains: tuple[Grain, ...]
     offsets: tuple[int, ...]
+    extent: tuple[datetime, datetime] | None
     attributes: tuple[Attribute, ...]
     assumptions: tuple[str, ...]
     findings: tuple[str, ...]
@@ -257,9 +262,9 @@ class _Checker:
             self._scope_recorded(trigger.act, trigger.channel)
         self.data.scope(self.structure.scope)
         constraints = tuple(plan for i, c in enumerate(norm.constraints) for plan in self._constraint(i, c))
-        seen_grains, seen_offsets = self.log.one(
-            'SELECT list(DISTINCT "grain"), list(DISTINCT coalesce("offset", 0)) FROM "events" '
-            'WHERE "timestamp" IS NOT NULL'
+        seen_grains, seen_offsets, first, last = self.log.one(
+            'SELECT list(DISTINCT "grain"), list(DISTINCT coalesce("offset", 0)), min("timestamp"), '
+            'max("timestamp") FROM "events" WHERE "timestamp" IS NOT NULL'
         )
         grains = tuple(g for g in GRAINS if g in (seen_grains or ()))
         offsets = tuple(sorted(seen_offsets or ()))
@@ -275,6 +280,10 @@ class _Checker:
             )
         steps = self._steps()
         self._declared_capability()
+        extent = None if first is None else (first, last)
+        counted = WorkingTime.of(self.structure, self.records, extent).assumption
+        if counted:
+            self._assume(counted)
         return CheckPlan(
             self.structure,
             self.records,
@@ -282,6 +291,7 @@ class _Checker:
             steps,
             grains,
             offsets,
+            extent,
             self.log.records.attributes,
             tuple(self.assumptions),
             tuple(self.findings),

@@ -5,8 +5,9 @@ evidence.py).
 from __future__ import annotations
 
 from datetime import datetime, timedelta, tzinfo
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
 from gnrs_ppl.audit.evidence import (
     ActSearch,
@@ -128,7 +129,9 @@ class _Compiler:
         grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
         if self.records.quiet_after is not None or not grains:
             grains.add("microsecond")
-        self.st = SqlStatement(grains, plan.offsets, plan.attributes, plan.records.automatic)
+        self.working = WorkingTime.of(plan.structure, plan.records, plan.extent)
+        offsets = tuple(sorted({*plan.offsets, *self.working.shifts}))
+        self.st = SqlStatement(grains, offsets, plan.attributes, plan.records.automatic)
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
         self.closing: SortedRows | None = None
         self.mutual = any(c.opener for c in plan.constraints)
@@ -428,17 +431,17 @@ class _Compiler:
             )
             return
         window = self.plan.structure.trigger.window
-        upper = "CAST(NULL AS TIMESTAMP) AS upper_ts, 0 AS upper_off, CAST(NULL AS VARCHAR) AS upper_grain"
+        ends, join = ("CAST(NULL AS TIMESTAMP)", "0", "CAST(NULL AS VARCHAR)"), ""
         if window is not None:
-            upper = (
-                f"{self._moved('window', window, '', '+')} AS upper_ts, off AS upper_off, grain AS "
-                "upper_grain"
-            )
+            ends, join = self._bound(f"{p}_episode_end", "window", window, instances, "", "+")
+        upper = ", ".join(
+            f"{value} AS upper_{part}" for value, part in zip(ends, ("ts", "off", "grain"), strict=True)
+        )
         st.add(
             f"{p}_episode",
             "Line 9: the episode in which the second activation is looked for",
             f"""SELECT inst, case_id, {key} event_id, ts AS lower_ts, off AS lower_off, grain AS lower_grain, {upper}{self.carried}
-                FROM {instances} WHERE definite""",
+                FROM {instances}{join} WHERE definite""",
         )
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
@@ -502,6 +505,19 @@ class _Compiler:
             local = st.moved(name, duration, local, sign)
         return f"{st.truncated(local, f'{bound}grain')} - to_minutes({bound}off)"
 
+    def _bound(
+        self, table: str, name: str, duration: Duration, source: str, at: str, sign: Literal["+", "-"]
+    ) -> tuple[tuple[str, str, str], str]:
+        """An instant of a source moved by a duration, and the join it needs where a calendar counts it.
+
+        Instances whose bound cannot be counted fall out by the join, and are uncounted (W6).
+        """
+        if not duration.working:
+            return (self._moved(name, duration, at, sign), f"{at}off", f"{at}grain"), ""
+        self.working.bound(self.st, table, source, at.rpartition(".")[2], duration, sign)
+        ts, off, grain = (f"{table}.bound_{part}" for part in ("ts", "off", "grain"))
+        return (ts, off, grain), f" JOIN {table} USING (inst)"
+
     def _interval(self, p: str, c: ConstraintPlan) -> None:
         """Add ``_interval``: the activated instances with both bounds, and whether the interval is over
         (lines 9 and 14).
@@ -515,7 +531,10 @@ class _Compiler:
                 lower = ("a.at_ts", "a.at_off", "a.at_grain")
             case "deadline":
                 assert c.deadline is not None
-                lower = (self._moved(f"{p}_deadline", c.deadline, "a.at_", "-"), "a.at_off", "a.at_grain")
+                lower, join = self._bound(
+                    f"{p}_since", f"{p}_deadline", c.deadline, f"{p}_active", "a.at_", "-"
+                )
+                joins += join
             case "case_start":
                 joins += self._horizon(f"{p}_target", c.target)
                 lower = self._case_start("a.at_")
@@ -527,11 +546,15 @@ class _Compiler:
                 upper = ("a.at_ts", "a.at_off", "a.at_grain")
             case "deadline":
                 assert c.deadline is not None
-                upper = (self._moved(f"{p}_deadline", c.deadline, "a.at_", "+"), "a.at_off", "a.at_grain")
+                upper, join = self._bound(
+                    f"{p}_until", f"{p}_deadline", c.deadline, f"{p}_active", "a.at_", "+"
+                )
+                joins += join
             case "window":
                 window = self.plan.structure.trigger.window
                 assert window is not None
-                upper = (self._moved("window", window, "a.start_", "+"), "a.start_off", "a.start_grain")
+                upper, join = self._bound(f"{p}_until", "window", window, f"{p}_active", "a.start_", "+")
+                joins += join
             case "closure":
                 joins += self._closure(p)
                 upper = self._closed()
@@ -830,6 +853,9 @@ class _Compiler:
                 "'indeterminate' END"
             )
             reason.append("WHEN a.missing IS NOT NULL THEN a.missing")
+        if self.working.durations:
+            verdict.append("WHEN j.inst IS NULL THEN 'indeterminate'")
+            reason.append("WHEN j.inst IS NULL THEN 'uncounted'")
         if c.unless is not None:
             joins += f" LEFT JOIN {p}_unless_evidence AS x ON x.inst = i.inst"
             verdict += ["WHEN x.proven THEN 'excused'", "WHEN NOT x.refuted THEN 'indeterminate'"]

@@ -39,6 +39,7 @@ Reason = Literal[
     "unseen",
     # indeterminate
     "scope",
+    "uncounted",
     "after_unknown",
     "unknown_key",
     "unknown_match",

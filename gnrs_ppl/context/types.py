@@ -20,12 +20,13 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema
 
 from gnrs_ppl.context.limits import GOAL_NAMES, LONGEST_NAME, NAMES, YEARS
-from gnrs_ppl.context.time import Duration, Grain
+from gnrs_ppl.context.time import ISO_DURATION, Duration, Grain
 from gnrs_ppl.context.zone import clock_of, span, zone_of
 
 Kind = Literal["role", "location", "object", "action", "observable", "channel", "step"]
@@ -209,6 +210,18 @@ def _zone(name: str) -> str:
 
 Zone = Annotated[str, AfterValidator(_zone)]
 """A time zone by its IANA name, such as ``Europe/Amsterdam``."""
+
+
+def _clock_duration(value: Duration) -> Duration:
+    if value.working:
+        raise ValueError(
+            f"{value} is working time, which goes with deadlines, windows and response times only"
+        )
+    return value
+
+
+ClockDuration = Annotated[Duration, AfterValidator(_clock_duration), WithJsonSchema(ISO_DURATION)]
+"""A duration that no calendar is needed for."""
 
 
 class Goal(Frozen):
@@ -467,6 +480,70 @@ class Attribute(Frozen):
         return self
 
 
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
+
+
+def _hours(text: str) -> str:
+    match = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)-(([01]\d|2[0-3]):([0-5]\d)|24:00)", text)
+    if not match or not text[:5] < text[6:]:
+        raise ValueError(f"{text!r} are no hours of a day, from earlier to later, such as 09:00-17:00")
+    return text
+
+
+def _in_turn(value: tuple[str, ...]) -> tuple[str, ...]:
+    for one, other in pairwise(value):
+        if not one[6:] < other[:5]:
+            raise ValueError(
+                f"{other} does not begin after {one} has ended; join the two or put them in order"
+            )
+    return value
+
+
+class PublicHolidays(Frozen):
+    """The public holidays of a country, or of a part of it."""
+
+    country: Name
+    """The country's ISO 3166 code, such as NL."""
+    subdivision: Name | None = None
+    """A part of the country with holidays of its own, by its ISO 3166-2 code, such as BY for Bavaria in DE."""
+
+    @model_validator(mode="after")
+    def _known(self) -> PublicHolidays:
+        from gnrs_ppl.context.holidays import check_known
+
+        check_known(self.country, self.subdivision)
+        return self
+
+
+def _holidays(value: Any) -> Any:
+    return tuple(map(_instant, value)) if isinstance(value, list) else value
+
+
+class Calendar(Frozen):
+    """When the institution works, for durations in working days and working hours (W entries)."""
+
+    weekdays: Annotated[
+        tuple[Weekday, ...], BeforeValidator(_listed), AfterValidator(_distinct), Field(min_length=1)
+    ] = WEEKDAYS[:5]
+    """The days of the week that are worked; Monday to Friday where left out."""
+    hours: Annotated[
+        tuple[Annotated[str, AfterValidator(_hours)], ...],
+        BeforeValidator(_listed),
+        AfterValidator(_in_turn),
+    ] = ()
+    """The hours worked on each of them, in order, such as 09:00-12:30 and 13:00-17:00; none are counted where
+    left out."""
+    zone: Zone | None = None
+    """The time zone (IANA name) of its days and hours; the clock of the record layer where left out."""
+    holidays: Annotated[
+        PublicHolidays | tuple[Annotated[date, AfterValidator(_within_years)], ...],
+        BeforeValidator(_holidays, json_schema_input_type=PublicHolidays | list[date]),
+    ] = ()
+    """Days that are not worked: those of a country, or days listed one by one, which say something of the
+    years from the first of them to the last."""
+
+
 class RecordLayer(Frozen):
     """Record layer D: where the event table is, what its columns mean, and what each log can show."""
 
@@ -496,9 +573,9 @@ class RecordLayer(Frozen):
     """Activities that open a case (lines 9 and 16)."""
     case_end: Names = ()
     """Activities that close a case (lines 9 and 16)."""
-    quiet_after: Duration | None = None
+    quiet_after: ClockDuration | None = None
     """A case without a closing row is closed when nothing happened for that long (line 9)."""
-    match_within: Duration | None = None
+    match_within: ClockDuration | None = None
     """How far apart rows of different channels may be and still be one act; the coarsest grain where left
     out (line 5)."""
     end_of_observation: Moment | None = None
@@ -513,6 +590,8 @@ class RecordLayer(Frozen):
         Field(max_length=64, exclude_if=_unset),
     ] = ()
     """What else the log records, for conditions on data (D entries)."""
+    calendar: Annotated[Calendar | None, Field(exclude_if=_unset)] = None
+    """When the institution works, for durations in working days and hours."""
     automatic: Annotated[Names, Field(exclude_if=_unset)] = ()
     """Resources that are programs and no persons: to a rule about persons they are nobody (D7)."""
 

@@ -173,6 +173,9 @@ def duration(length: Duration) -> str:
     """A duration in words; what differs on the calendar differs here (one month, 30 days, one day, 24
     hours).
     """
+    if length.working:
+        n, unit = length.working_days or length.working_hours, "day" if length.working_days else "hour"
+        return f"{number(n)} working {unit}{'' if n == 1 else 's'}"
     minutes, seconds = divmod(length.seconds, 60)
     amounts = (length.months, length.days, *divmod(minutes, 60), seconds)
     parts = [

@@ -12,7 +12,7 @@ from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import UNITS
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import PLAIN_UNIT, Form, Worded, follows
-from gnrs_ppl.words import NUMBERS, OFTEN, SMALL_NUMBERS
+from gnrs_ppl.words import NUMBERS, OFTEN, SMALL_NUMBERS, WORKING_UNITS, scaled
 
 _NUMBER = re.compile(rf"(?:{'|'.join(SMALL_NUMBERS)}|[1-9]\d{{1,8}})(?= )")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
@@ -170,8 +170,19 @@ class Scanner:
         self.need(" times")
         return n
 
+    def working_time(self) -> Duration:
+        """A number of working days or hours."""
+        n = self.number()
+        unit = self.need(*(f" {unit}{'' if n == 1 else 's'}" for unit in WORKING_UNITS)).strip()
+        return scaled(WORKING_UNITS[unit if n == 1 else unit[:-1]], n)
+
     def duration(self) -> Duration:
-        """Parts from months to seconds, each unit at most once and in that order."""
+        """Working time in one unit, or parts from months to seconds, each unit at most once and in that
+        order.
+        """
+        working: Duration | None = self.attempt(self.working_time)
+        if working is not None:
+            return working
         amounts = dict.fromkeys(UNITS, 0)
 
         def part() -> str:

@@ -31,6 +31,8 @@ _SENTENCES: dict[Reason, str] = {
     "still running{until}",
     "unseen": "no {act} is recorded so far, and the time is still running{until}",
     "scope": "the record that would open the matter leaves out what decides whether the rule applies",
+    "uncounted": "the calendar of the records cannot count the working time that the rule asks for, so there "
+    "is no verdict",
     "after_unknown": "the records do not settle whether {second} took place, on which the rule waits",
     "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to "
     "it",

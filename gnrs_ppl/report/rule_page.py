@@ -46,6 +46,7 @@ REASONS = {
     "seen": "recorded, time still running",
     "unseen": "not recorded yet, time still running",
     "scope": "unclear whether the rule applies",
+    "uncounted": "the calendar cannot count the working time",
     "after_unknown": "unclear whether the second event came",
     "unknown_key": "the opening row names nobody to match",
     "unknown_match": "unclear whether a row is the act",

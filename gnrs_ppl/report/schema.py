@@ -131,7 +131,12 @@ def _holds(field: dict[str, Any], definitions: dict[str, Any], many: bool = Fals
     if kind == "array":
         return f"list of {_holds(field.get('items', {}), definitions, True)}"
     if kind == "string":
-        plain = {"duration": f"duration{s} (P3D, PT15M)", "date-time": f"instant{s}", "date": f"day{s}"}
+        plain = {
+            "duration": f"duration{s} (P3D, PT15M)",
+            "working-time": "working time (5WD, 8WH)",
+            "date-time": f"instant{s}",
+            "date": f"day{s}",
+        }
         return plain.get(form or "", f"offset{s} (+01:00)" if "pattern" in field else f"text{s}")
     return {
         "boolean": "true or false",

@@ -533,3 +533,13 @@ class Structure(Frozen):
     """Which logs show it."""
     procedure: Procedure = Procedure()
     """What follows a violation."""
+
+
+def durations_of(structure: Structure) -> tuple[Duration, ...]:
+    """Every length of time that a rule states."""
+    stated = (
+        structure.trigger.window,
+        structure.procedure.response_time,
+        *(constraint.deadline for constraint in structure.norm.constraints),
+    )
+    return tuple(duration for duration in stated if duration is not None)

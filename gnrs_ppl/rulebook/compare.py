@@ -18,7 +18,7 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.sentence import explain
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import canonical
-from gnrs_ppl.rule.types import SLOTS, Structure
+from gnrs_ppl.rule.types import SLOTS, Structure, durations_of
 from gnrs_ppl.rulebook.imagined import NEVER, Imagined, Said, Trace, by_case
 from gnrs_ppl.rulebook.traces import Space, at_most, blocks
 from gnrs_ppl.rulebook.vocabulary import FIELDS, Vocabulary, vocabulary
@@ -221,6 +221,14 @@ def compare(
     Refused, InputError
         A rule contradicts itself or cannot be checked though records be complete; the line says which.
     """
+    for rule in (a, b):
+        for duration in durations_of(rule):
+            if duration.working:
+                raise InputError(
+                    f"{duration} is working time, which differs from one imagined day to the next",
+                    "compare rules whose durations are ISO 8601, or audit both on one log",
+                    field="deadline, window or response_time",
+                )
     imagined = Imagined.of((a, b), records)
     lexicon = Lexicon.of(schema or Schema(), records).including(a).including(b)
     texts = (render(a, lexicon, records.dates_only), render(b, lexicon, records.dates_only))

@@ -15,7 +15,7 @@ from gnrs_ppl.audit.types import Verdict
 from gnrs_ppl.context.files import parse_yaml, read_data, read_text, validated
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Frozen, Moment, Name, RecordLayer, Schema, _listed
+from gnrs_ppl.context.types import ClockDuration, Frozen, Moment, Name, RecordLayer, Schema, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.realize.english import capitalised
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -46,7 +46,7 @@ class Happened(Frozen):
 
     act: Name
     """What was done, as the rule names it."""
-    after: Duration | None = None
+    after: ClockDuration | None = None
     """How long after the first event; at the same time where neither after nor at is stated."""
     at: Moment | None = None
     """When, in place of after: a day, or a local time."""
@@ -79,7 +79,7 @@ class Example(Frozen):
         Field(min_length=1, max_length=50),
     ]
     """What happened, the first event first."""
-    until: Duration | None = None
+    until: ClockDuration | None = None
     """How long after the first event the records end; late enough for every deadline where left out."""
     expect: Expected
     """What the rule should say: broken, kept, excused (broken but for an exception), silent (nothing calls

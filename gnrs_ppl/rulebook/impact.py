@@ -206,6 +206,14 @@ def impact(
         kind = "a length of time such as P30D" if timed else "a number from 1 on"
         problem = f"{strays[0]} is not {kind}, as {number} asks"
         raise InputError(problem, f"write {kind}", source="arguments", field="--values")
+    working = [v for v in (today, *(values or ())) if isinstance(v, Duration) and v.working]
+    if working:
+        raise InputError(
+            f"{working[0]} is working time, and only other lengths of time are tried",
+            "audit the rule with each value",
+            source="arguments",
+            field=number,
+        )
     custom = _custom(structure, constraint, records, log, smallest) if number == "deadline" else None
     grid = sorted(
         {
