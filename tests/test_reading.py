@@ -672,8 +672,12 @@ def test_what_a_sentence_about_a_real_log_means_is_told_in_that_logs_own_names(f
         rule, schema = Structure.model_validate(entry["expected"]["rule"]), of_log(entry["log"])
         acts = [act for constraint in rule.norm.constraints for act in constraint.acts]
         acts += [rule.trigger.act] if rule.trigger.act else []
-        assert {name for act in acts for name in act.activities} <= {a.name for a in schema.actions}, entry["id"]
-        assert {step.role for step in rule.procedure.steps} <= {role.name for role in schema.roles}, entry["id"]
+        assert {name for act in acts for name in act.activities} <= {a.name for a in schema.actions}, entry[
+            "id"
+        ]
+        assert {step.role for step in rule.procedure.steps} <= {role.name for role in schema.roles}, entry[
+            "id"
+        ]
 
 
 @pytest.mark.parametrize(("file", "rules", "least"), [("practice", 24, 23), ("three_officers", 28, 24)])
