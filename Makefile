@@ -15,8 +15,9 @@ LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
 # asked of Python itself: a python3.13 on PATH may be a stand-in that does not run
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
 NEWEST := .venv-newest
+READERS := .venv-readers
 
-.PHONY: demo test test-all test-newest fuzz coverage lint format docs perf clean
+.PHONY: demo test test-all test-newest readers fuzz coverage lint format docs perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -52,6 +53,15 @@ test-newest:
 	$(NEWEST)/bin/python -m pytest -n $(WORKERS) $(SHARED)
 	$(PYTHON_NEWEST) tests/smoke_wheel.py
 
+# what is handed over, read by tools that others wrote, in an environment of their own
+readers: $(INSTALLED)
+	$(PYTHON) -m venv --clear --without-pip $(READERS)
+	$(PYTHON) -m pip --python $(READERS)/bin/python install --quiet --disable-pip-version-check \
+	    'sarif-tools>=3' 'junitparser>=4' 'compliance-trestle>=4'
+	rm -rf build/readers
+	$(BIN)/python tests/readers.py write build/readers
+	$(READERS)/bin/python tests/readers.py read build/readers
+
 fuzz: $(INSTALLED)
 	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
@@ -77,4 +87,4 @@ perf: $(INSTALLED)
 	$(BIN)/python perf/audit_scale.py
 
 clean:
-	rm -rf $(VENV) $(NEWEST) build
+	rm -rf $(VENV) $(NEWEST) $(READERS) build

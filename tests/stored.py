@@ -37,7 +37,7 @@ RULE = Structure.model_validate(
 )
 
 
-def delivered(days: Mapping[str, int | None]) -> AuditResult:
+def delivered(days: Mapping[str, int | None], rule: Structure = RULE) -> AuditResult:
     """The audit of a log with an order in each case, delivered so many days later, at an unknown time (0) or
     not at all.
     """
@@ -49,7 +49,7 @@ def delivered(days: Mapping[str, int | None]) -> AuditResult:
                 _event(f"{case}-d", case, "Deliver", START + timedelta(days=after) if after else None)
             )
     rows.append(_event("last", "the_last", "Deliver", datetime(2024, 2, 1)))
-    return audit(RULE, EventLog.from_events(rows, RECORDS), records=RECORDS)
+    return audit(rule, EventLog.from_events(rows, RECORDS), records=RECORDS)
 
 
 def _event(event: str, case: str, activity: str, at: datetime | None) -> Event:

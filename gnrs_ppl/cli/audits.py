@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gnrs_ppl.cli.helpers import columns_told, files_read, working
-from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, WeightsOption, Without, written
+from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, VerdictForm, WeightsOption, Without, written
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
@@ -95,6 +95,10 @@ def audit(
             help="Print a line per instance and constraint; texts a spreadsheet would run begin with '.",
         ),
     ] = False,
+    form: Annotated[
+        VerdictForm | None,
+        typer.Option("--format", help="Print the verdicts as other tools read them.", show_default=False),
+    ] = None,
     allow_unrecorded: Annotated[
         bool,
         typer.Option(
@@ -114,11 +118,21 @@ def audit(
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
+    if form is not None and (as_json or as_csv):
+        raise InputError("contradicts --json and --csv", "give one", source="arguments", field="--format")
+    if form == "parquet" and sys.stdout.isatty():
+        raise InputError(
+            "parquet is no text",
+            "send it to a file: > verdicts.parquet",
+            source="arguments",
+            field="--format",
+        )
     if posterior is not None:
         with_rule = {
             "--rule": rule,
             "--out": out,
             "--store": store,
+            "--format": form,
             "--column": column,
             "--zone": zone,
             "--allow-unrecorded": allow_unrecorded or None,
@@ -147,6 +161,7 @@ def audit(
         check_apart([store], read)
         check_store(store)
     with working("auditing"):
+        called = read_rule(rule).title or rule.name
         result = audit_files(
             rule,
             log,
@@ -158,12 +173,18 @@ def audit(
         )
         saved = save_audit(result, out) if out is not None else []
         if store is not None:
-            append(store, result, read_rule(rule).title or rule.name)
+            append(store, result, called)
             saved.append(store)
     if as_json:
         print(result.to_json())
     elif as_csv:
         print(result.to_csv(), end="")
+    elif form is not None:
+        from gnrs_ppl.report.formats import formatted
+
+        sys.stdout.flush()
+        sys.stdout.buffer.write(formatted(result, form.value, called))
+        sys.stdout.buffer.flush()
     else:
         from gnrs_ppl.report.audit import print_audit
 

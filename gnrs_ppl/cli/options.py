@@ -26,6 +26,18 @@ class Split(StrEnum):
     ood = "ood"
 
 
+class VerdictForm(StrEnum):
+    """Forms in which the verdicts of an audit are handed over."""
+
+    csv = "csv"
+    json = "json"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    sarif = "sarif"
+    junit = "junit"
+    oscal = "oscal"
+
+
 def _place(text: str) -> Path:
     """A path to write to; an empty one would be the current folder."""
     if not text:
