@@ -85,6 +85,7 @@ docs: $(INSTALLED_DOCS)
 perf: $(INSTALLED)
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/audit_scale.py
+	$(BIN)/python perf/serve_page.py
 
 clean:
 	rm -rf $(VENV) $(NEWEST) $(READERS) build

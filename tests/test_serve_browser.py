@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 from served import KEY, context, on_a_port, running, worked_in
+from test_report_page import desk
 from walk import axe_finds_nothing, overflow
+
+from gnrs_ppl.audit.files import audit_files
+from gnrs_ppl.report.audited import save_audit
 
 HOSTILE = "<script>document.title='ran'</script> javascript:alert(2) \u202eevil"
 PHONE = {"width": 360, "height": 740}
@@ -197,6 +201,19 @@ def test_a_case_is_clicked_until_the_rule_is_found(
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything was done."""
     return worked_in(tmp_path_factory.mktemp("worked") / "served")
+
+
+@pytest.mark.slow
+def test_an_audit_of_a_hundred_thousand_cases_opens_quickly(tmp_path: Path, look: Callable[..., Any]) -> None:
+    """The whole report, and the list of verdicts at its first, a late and a filtered page."""
+    save_audit(audit_files(desk(tmp_path, 100_000)), tmp_path / "served" / "audit")
+    loaded = "(e => e.loadEventEnd - e.startTime)(performance.getEntriesByType('navigation')[0])"
+    with on_a_port(tmp_path / "served") as (address, _):
+        tab = look(address)
+        for path in ("/rule?of=", "/verdicts?of=", "/verdicts?page=1900&of=", "/verdicts?case=99&of="):
+            tab.goto(f"{address}{path}audit/audit.json")
+            assert tab.evaluate(loaded) < 3_000, path
+            tab.locator("details.case, tbody tr").nth(49).wait_for(state="attached")
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -365,6 +366,13 @@ def _diagnosis(folder: Path) -> dict[str, Any] | None:
     path = folder / "posterior.nc"
     if not _stands(path, AGAIN):
         return None
+    about = path.stat()
+    return _diagnosed(path, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _diagnosed(path: Path, *_same_file: int) -> dict[str, Any]:
+    """The diagnosis of a file, kept as long as the file is the same, since a live page asks for it often."""
     from gnrs_ppl.inference.diagnostics import diagnose
     from gnrs_ppl.inference.trace import exact_marginals, load
 

@@ -15,8 +15,10 @@ import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from threading import Thread
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -99,6 +101,8 @@ def serve(folder: Path, port: int = 0) -> None:
         print("The address is for you alone; Ctrl-C ends the server and its jobs.", flush=True)
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal goes: jobs go too
             signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+        # a second's work of processors, which else the first report that is opened would wait for
+        Thread(target=import_module, args=("gnrs_ppl.inference.diagnostics",), daemon=True).start()
         Server(settings(application)).run(sockets=[listening])
 
 
