@@ -43,6 +43,9 @@ FEW: dict[tuple[str, str], tuple[int, ...]] = {
     ("not_precedence", "any"): (1, 8), ("not_precedence", "all"): (3,),
     ("not_precedence", "at_least"): (1,), ("not_coexistence", "any"): (11,),
     ("not_coexistence", "all"): (11, 12), ("not_coexistence", "at_least"): (0, 2),
+    ("not_chain_response", "any"): (3, 5), ("not_chain_response", "at_least"): (0, 5),
+    ("not_chain_precedence", "any"): (3, 8), ("not_chain_precedence", "at_least"): (2, 5),
+    ("not_succession", "any"): (0, 1), ("chain_succession", "any"): (3,), ("not_chain_succession", "any"): (1,),
 }  # fmt: skip
 """Seeds of the fast tier, by template and operator: the first that hit every cell. After a change of pairs.py
 look for others in what ``python tests/agreement.py`` prints."""

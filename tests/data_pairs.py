@@ -87,7 +87,10 @@ def _conditioned(rng: random.Random, structure: Structure) -> Structure:
     (constraint,) = rule["norm"]["constraints"]
     template, case_start = constraint["template"], rule["trigger"]["act"] is None
     plain = template in (*NEIGHBOURS, *MUTUAL)
-    if not (case_start or template in NEIGHBOURS or constraint["after"]) and rng.random() < 0.4:
+    if (
+        not (case_start or template in NEIGHBOURS or "chain" in template or constraint["after"])
+        and rng.random() < 0.4
+    ):
         constraint["correlate"] = "different_resource"
     choices = PLAIN if plain or (case_start and not constraint["after"]) else [*PLAIN, *AGAINST, *AGAINST]
 

@@ -20,6 +20,7 @@ from gnrs_ppl.context.log import Event
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain, coarsest
 from gnrs_ppl.context.types import AttributeType, RecordLayer
 from gnrs_ppl.rule.types import (
+    BESIDE,
     LOOK_BACK,
     MUTUAL,
     NEIGHBOURS,
@@ -630,7 +631,7 @@ def weighed(
         return Finding("indeterminate", "scope")  # line 6
     by = norm.correlation(constraint)
     if constraint.template in NEIGHBOURS:
-        return beside(log, norm, policy, constraint, window, opening)
+        return beside(log, norm, policy, constraint, window, opening, exceptions or policy)
     key = key_of(opening.row, by, log)
     own, activation = ([opening.row] if opening.row else []), opening.t0
     if constraint.after is not None:  # the second activation (line 10)
@@ -762,7 +763,7 @@ def tie_at_activation(constraint: Constraint) -> bool | None:
     """What a row at the activation's own instant is: in (True), unknown (None) or out (False) (I3's table,
     T1)."""
     if constraint.ties is None:
-        return None if constraint.template in ("not_response", *LOOK_BACK) else True
+        return None if constraint.template in ("not_response", "not_chain_response", *LOOK_BACK) else True
     if constraint.ties == "unknown":
         return None
     return (constraint.ties == "fulfil") == constraint.positive
@@ -889,7 +890,7 @@ class Others:
 
     def is_other(self, row: Event) -> bool | None:
         if (
-            self.template.startswith("chain")
+            self.template in BESIDE
             and self.activation is not None
             and row.event_id == self.activation.event_id
         ):
@@ -950,8 +951,10 @@ def beside(
     constraint: Constraint,
     window: Duration | None,
     opening: Opening,
+    exceptions: EvidencePolicy,
 ) -> Finding:
-    """One instance of a neighbour template (N2 to N6)."""
+    """One instance of a neighbour template (N2 to N7); other events and exceptions keep the whole policy
+    (P2)."""
     template, case, by = constraint.template, opening.case, norm.correlation(constraint)
     key, row, activation = key_of(opening.row, by, log), opening.row, opening.t0
     assert activation is not None
@@ -972,11 +975,9 @@ def beside(
     )
     if constraint.after is None and opening.opener is not None:
         repeated, here = opening.opener.act, opening.opener.channel
-    others = Others(
-        log, policy, sought, template, row, repeated if template.startswith("chain") else None, here
-    )
+    others = Others(log, exceptions, sought, template, row, repeated if template in BESIDE else None, here)
     span, bounding = bounded(log, others, constraint, opening, activation, window, rel)
-    over = template == "chain_precedence" or log.over(span)
+    over = template in LOOK_BACK or log.over(span)
     sight = look(log, policy, sought, span)
     seen = nearest(sight, template, activation)
     proof = proven(sight, 1)
@@ -986,21 +987,29 @@ def beside(
         return Finding("pending", "open", named(seen), span.upper)
     if proof is not None:
         last = min((r for rows in sight.definite.values() for r in rows), key=last_first)
-        first_side = {"chain_response": activation, "init": span.lower}.get(template) or at_of(last)
-        last_side = {"chain_precedence": activation, "end": span.upper}.get(template) or at_of(proof)
+        if template in LOOK_BACK or template == "end":
+            first_side, last_side = at_of(last), span.upper if template == "end" else activation
+        else:
+            first_side, last_side = span.lower if template == "init" else activation, at_of(proof)
         assert first_side is not None
         assert last_side is not None
         if others.between(first_side, last_side):
             return Finding("indeterminate", "unknown_order", named(seen), span.upper)
+        if not constraint.positive:  # N7
+            instant = moment(constraint, span, activation, own, proof)
+            pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper)
+            return pardon or Finding("violated", "seen_forbidden", named(seen), span.upper, None, instant)
         tie = template == "chain_response" and compare(sight.at(proof), activation) == 0
         return Finding("satisfied", "tie" if tie else "proven", named(seen), span.upper)
     if not over:
-        return Finding("pending", "open", named(seen), span.upper)
+        return Finding("pending", "open" if constraint.positive else "unseen", named(seen), span.upper)
     if not refuted(sight, 1):
         return Finding("indeterminate", unknown(sight, 1), named(seen), span.upper)
+    if not constraint.positive:
+        return Finding("satisfied", "refuted", named(seen), span.upper)
     instant = activation if template == "chain_precedence" else span.upper
     assert instant is not None
-    pardon = excused(log, policy, constraint, opening, key, by, instant, seen, span.upper)
+    pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper)
     if pardon is not None:
         return pardon
     instead = [bounding] if bounding else []
@@ -1018,23 +1027,23 @@ def bounded(
     rel: Collection[str],
 ) -> tuple[Span, Event | None]:
     """The interval of a neighbour template, and the other event that bounds it, if one does (N2 to N5)."""
-    template, case = constraint.template, opening.case
+    template, case, tie = constraint.template, opening.case, tie_at_activation(constraint)
     if template == "init":
         start = first_row(log, case, rel)
         if start is None:
             return Span(None, True, None, True), None
         following = next(iter(others.definite(Span(start, True, None, True))), None)
         return Span(start, True, at_of(following) if following else None, True), following
-    if template == "chain_response":
+    if template in ("chain_response", "not_chain_response"):
         end = plus(activation, constraint.deadline, log) if constraint.deadline else None
         if end is None:
             end = interval_end(log, case, opening.t0 or activation, activation, window)
         following = next(iter(others.definite(Span(activation, False, None, True))), None)
         at = at_of(following) if following else None
         if at is not None and (end is None or compare(at, end) < 0):
-            return Span(activation, True, at, True), following
-        return Span(activation, True, end, True), None
-    if template == "chain_precedence":
+            return Span(activation, tie, at, True), following
+        return Span(activation, tie, end, True), None
+    if template in LOOK_BACK:
         lower = (
             minus(activation, constraint.deadline, log)
             if constraint.deadline
@@ -1053,7 +1062,16 @@ def bounded(
     return Span(activation, True, closure, True), None
 
 
-# ---- mutual templates (P1)
+# ---- mutual templates (P1, P2)
+
+HALVES = {
+    "coexistence": ("responded_existence", "responded_existence"),
+    "succession": ("response", "precedence"),
+    "not_succession": ("not_response", "not_precedence"),
+    "chain_succession": ("chain_response", "chain_precedence"),
+    "not_chain_succession": ("not_chain_response", "not_chain_precedence"),
+}
+"""What a mutual template asks at the trigger's rows, and what at the target's."""
 
 
 def second_half(
@@ -1064,7 +1082,7 @@ def second_half(
     norm, trigger = structure.norm, structure.trigger
     assert trigger.act is not None
     assert trigger.channel is not None
-    template = "precedence" if constraint.template == "succession" else "responded_existence"
+    _, template = HALVES[constraint.template]
     wanted = constraint.model_copy(
         update={"template": template, "target": trigger.act, "correlate": norm.correlation(constraint)}
     )
@@ -1089,10 +1107,9 @@ def judged(structure: Structure, log: Log) -> Iterator[tuple[Opening, int, Findi
     if structure.norm.force == "may":  # line 12, V8
         return
     opened = list(openings(structure, log))
-    halves = {"succession": "response", "coexistence": "responded_existence"}
     for index, constraint in enumerate(structure.norm.constraints):
         first = constraint.model_copy(
-            update={"template": halves.get(constraint.template, constraint.template)}
+            update={"template": HALVES.get(constraint.template, (constraint.template,))[0]}
         )
         for opening in opened:
             yield (

@@ -51,6 +51,8 @@ def random_rule(rng: random.Random, template: str, operator: str, setting: Setti
     channels = EVIDENCE if operator == "at_least" else rng.choice((EVIDENCE[:2], EVIDENCE))
     if template in NEIGHBOURS:
         channels = rng.choice((EVIDENCE[:1], EVIDENCE[:2], (*EVIDENCE[:2], TRIGGER_LOG)))
+    elif "chain" in template:
+        channels = rng.choice((EVIDENCE[:1], (EVIDENCE[0], TRIGGER_LOG)))
     elif template in MUTUAL:
         channels = EVIDENCE[:1]
     evidence: dict[str, Any] = {"channels": list(channels), "operator": operator}
@@ -267,8 +269,10 @@ def busier(rng: random.Random, template: str, rows: list[Event]) -> list[Event]:
         for row in rows
     ]
     if template in MUTUAL:  # rows that may open either half
-        return [row._replace(activity=None, channel=None) if rng.random() < 0.02 else row for row in changed]
-    if template not in NEIGHBOURS:
+        changed = [
+            row._replace(activity=None, channel=None) if rng.random() < 0.02 else row for row in changed
+        ]
+    if template not in NEIGHBOURS and "chain" not in template:
         return changed
     notes = [
         row

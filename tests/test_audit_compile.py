@@ -679,10 +679,10 @@ def test_refused_with_the_count(structure, layer, message):
     "structure, message",
     [
         (
-            rule({"template": "chain_succession"}),
-            "norm.constraints[0].template: template 'chain_succession' is not implemented; use one of existence, exactly, response, "
-            "precedence, responded_existence, init, end, chain_response, chain_precedence, coexistence, succession, absence, not_response, "
-            "not_precedence, not_coexistence",
+            rule({"template": "alternate_succession"}),
+            "norm.constraints[0].template: template 'alternate_succession' is not implemented; use one of existence, exactly, response, "
+            "precedence, responded_existence, init, end, chain_response, chain_precedence, coexistence, succession, chain_succession, absence, "
+            "not_response, not_precedence, not_coexistence, not_chain_response, not_chain_precedence, not_succession, not_chain_succession",
         ),
         (
             rule({"deadline": "P30D"}, trigger={"act": "Ask", "channel": "app", "window": "P1M"}),

@@ -154,7 +154,7 @@ MUTATIONS = [
     Mutation("a second record of the activation comes between", "compile", "OR {here} OR NULL)", "OR {here} OR TRUE)", by=5),
     Mutation("a closing row comes between", "compile", 'if c.template == "end" and self.records.case_end:', "if False:", by=3),
     Mutation("what may lie between does not matter", "compile", '("e.proven AND " + between, "indeterminate"', '("FALSE AND " + between, "indeterminate"', by=3),
-    Mutation("the activation comes between", "compile", 'skips_own_row=c.template.startswith("chain")', "skips_own_row=False", by=13),
+    Mutation("the activation comes between", "compile", 'skips_own_row=c.template in BESIDE', "skips_own_row=False", by=13),
     Mutation("another event at the activation comes next", "compile", 'f"{p}_bounded", "at", about, tie_in=False', 'f"{p}_bounded", "at", about, tie_in=True', by=5),
     Mutation("the first event comes after itself", "compile", 'f"{p}_bounded", "lower", about, tie_in=True', 'f"{p}_bounded", "lower", about, tie_in=False', by=14),
     Mutation("the first of the earlier events comes last", "evidence", "r.back_place = at_closes.places", "r.back_place = 1", by=13),
@@ -169,7 +169,7 @@ MUTATIONS = [
     Mutation("the window ends the case", "checkable", ' and constraint.template != "end"', "", by=16),
     Mutation("what came instead is not shown", "compile", "THEN [j.beside_id] ELSE []", "THEN [] ELSE []", by=16),
     # P entries: mutual templates
-    Mutation("the second half asks for what follows", "checkable", '("response", "precedence") if', '("response", "response") if', by=8),
+    Mutation("the second half asks for what the first does", "checkable", "there, back = HALVES[constraint.template]", "there, back = HALVES[constraint.template][:1] * 2", by=8),
     Mutation("the target's rows open nothing of their own", "compile", 'self._openers(c), with_breach', '"instances", with_breach', by=8),
     Mutation("a row opens both halves", "compile", '"event_id NOT IN (SELECT event_id FROM instances)"', '"TRUE"', by=8),
     Mutation("the halves are swapped in the report", "compile", "'TRUE' if c.opener else 'FALSE'", "'FALSE' if c.opener else 'TRUE'", by=8),

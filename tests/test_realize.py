@@ -47,6 +47,8 @@ from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import (
     COUNTING,
     DRAFTED,
+    IMPLEMENTED,
+    MUTUAL,
     ORDERED,
     UNIMPLEMENTED,
     Act,
@@ -115,7 +117,7 @@ def test_a_rule_that_says_nothing_of_a_breach_reads_back(structure: Structure, d
     assert "breach" not in text
 
 
-TEMPLATES = ("init", "end", "chain_response", "chain_precedence", "coexistence", "succession", *DRAFTED)
+TEMPLATES = (*IMPLEMENTED, *DRAFTED, *DRAFTED)
 
 
 def extended(structure: Structure, others: list[Structure], dice: random.Random) -> Structure:
@@ -145,7 +147,7 @@ def extended(structure: Structure, others: list[Structure], dice: random.Random)
                 "template": template, "target": target, "correlate": constraint.correlate, "earlier_counts": earlier,
                 "deadline": None if template in ("init", "end") else constraint.deadline,
                 "count": constraint.count if template in COUNTING else 1,
-                "after": None if template in ("coexistence", "succession") else after,
+                "after": None if template in MUTUAL else after,
                 "unless": constraint.unless and wider(constraint.unless, ()),
                 "ties": dice.choice((None, *get_args(Ties))) if template in ORDERED and not earlier else None,
             }
@@ -340,7 +342,7 @@ def test_every_changed_word_is_caught(mixed: list[Structure], capsys: pytest.Cap
 
 OTHER_WORDS = (
     ("as the first act", "as the last act"), ("as the last act", "as the first act"), ("as the next act after", "after"),
-    ("as the last act before", "before"), (", with neither happening without the other", ""), (", and only then", ""), ("at the latest ", ""),
+    ("as the last act before", "before"), (", with neither happening without the other", ""), (", and only then", ""), (", checked at each of the two acts", ""), ("at the latest ", ""),
     ("by the close of the case, ", ""), ("by the end of the ", ""), ("counts as kept", "counts as broken"), ("counts as broken", "leaves it open"),
     ("The same person ", "A waiter "), ("The same person ", "Somebody "), ("Somebody ", "Nobody "), ("Nobody ", "Somebody "), ("the same person", "the same object"), ("the same object", "the same person"),
     (", both for the same object", ""), (", if both are for the same object", ""), (", if both are", ", both"),
@@ -360,7 +362,7 @@ OTHER_WORDS = (
 
 
 def test_every_other_phrase_is_caught(mixed: list[Structure]) -> None:
-    dice, met = random.Random(13), Counter[str]()
+    dice, met = random.Random(3), Counter[str]()
     for structure in mixed[: tier(400, 900)]:
         rule = canonical(extended(structure, mixed, dice))
         text = render(rule, LEXICON)
@@ -626,7 +628,7 @@ def test_golden(name: str, golden_lexicon: Lexicon) -> None:
 def test_golden_is_a_spread() -> None:
     assert len(CASES) >= 18
     norms = [read_data(GOLDEN / f"{name}.yaml")["structure"]["norm"] for name in CASES]
-    assert len({c["template"] for norm in norms for c in norm["constraints"]}) == len(TEMPLATES)
+    assert len({c["template"] for norm in norms for c in norm["constraints"]}) == len(IMPLEMENTED)
     assert {norm.get("force", "must") for norm in norms} == {"must", "should", "may"}
 
 

@@ -17,6 +17,8 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarses
 from gnrs_ppl.context.types import Attribute, Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import (
+    BESIDE,
+    HALVES,
     IMPLEMENTED,
     LOOK_BACK,
     MUTUAL,
@@ -236,11 +238,16 @@ def _tie(constraint: Constraint) -> Tie:
     """What a row is that ties with the activation, at the bound of the interval that is strict (I3, T1)."""
     template = constraint.template
     if constraint.ties is None:
-        return "unknown" if template in ("not_response", *LOOK_BACK) else "in"
+        return "unknown" if template in ("not_response", "not_chain_response", *LOOK_BACK) else "in"
     counts: dict[str, Tie] = {"unknown": "unknown", "fulfil": "in", "violate": "out"}
     if template in NEGATIVE:
         counts |= {"fulfil": "out", "violate": "in"}
     return counts[constraint.ties]
+
+
+def _first(template: str) -> str:
+    """What a template asks at the trigger's rows."""
+    return HALVES[template][0] if template in HALVES else template
 
 
 class _Checker:
@@ -308,11 +315,7 @@ class _Checker:
                 f"use one of {', '.join(IMPLEMENTED)}",
                 field=f"{place}.template",
             )  # line 11
-        if (
-            trigger.act is None
-            and constraint.after is None
-            and constraint.template in ("chain_response", "chain_precedence", *MUTUAL)
-        ):
+        if trigger.act is None and constraint.after is None and constraint.template in (*BESIDE, *MUTUAL):
             raise InputError(
                 f"{constraint.template} joins two acts, and case start is none",
                 "name the first act as the trigger",
@@ -375,7 +378,7 @@ class _Checker:
                 "state each direction as a rule of its own",
                 field=f"{place}.template",
             )
-        if (constraint.compared or differ) and template in NEIGHBOURS:
+        if (constraint.compared or differ) and _first(template) in NEIGHBOURS:
             raise InputError(
                 f"{what} is not implemented for {template}",
                 "use another template",
@@ -473,7 +476,7 @@ class _Checker:
         bearer = None if norm.bearer == "trigger" else norm.bearer.role
         beside = (
             tuple(c for c in self.structure.evidence.channels if c in self.durable)
-            if constraint.template in NEIGHBOURS
+            if _first(constraint.template) in NEIGHBOURS
             else ()
         )
         plan = ConstraintPlan(
@@ -515,11 +518,7 @@ class _Checker:
                 f"{plan.target.n} can record them",
                 "cite one of them",
             )
-        there, back = (
-            ("response", "precedence")
-            if constraint.template == "succession"
-            else ("responded_existence", "responded_existence")
-        )
+        there, back = HALVES[constraint.template]
         halves = (
             constraint.model_copy(update={"template": there}),
             constraint.model_copy(update={"template": back}),
@@ -527,7 +526,7 @@ class _Checker:
         first = replace(plan, template=there, tie=_tie(halves[0]))
         since, until = self._interval(place, halves[1])
         wanted = self._planned(trigger.act, (trigger.channel,), 1)
-        if len(wanted.closed_world) < 1:
+        if constraint.positive and len(wanted.closed_world) < 1:
             self._assume(
                 f"'violated' cannot occur for {place} ({back} {trigger.act.activity!r}): "
                 f"{trigger.channel!r} is not closed-world"
@@ -569,7 +568,7 @@ class _Checker:
                     f"{place} (end) has no interval end: 0 end activities and no quiet_after",
                     "declare records.case_end or records.quiet_after",
                 )  # line 9
-            if constraint.template != "chain_response":  # N2: the next event ends it
+            if _first(constraint.template) not in BESIDE:  # N2: the next event ends it
                 self._assume(_never_over(place, constraint))
             return since, "open"  # I6
         if self.records.quiet_after is not None:

@@ -27,7 +27,7 @@ from gnrs_ppl.audit.sql import Query, SqlStatement
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Interval
 from gnrs_ppl.context.zone import span
-from gnrs_ppl.rule.types import NEGATIVE, NEIGHBOURS, POSITIVE
+from gnrs_ppl.rule.types import BESIDE, NEGATIVE, NEIGHBOURS, POSITIVE
 
 __all__ = ["Grid", "Query", "compile_grid", "compile_procedure", "compile_rule"]
 
@@ -599,7 +599,7 @@ class _Compiler:
             bounded,
             keep=True,
         )
-        forward = c.template in ("chain_response", "init")
+        forward = not (c.look_back or c.template == "end")
         rows = other_rows(
             st, f"{p}_other", c.target.act, c.beside, c.key, self._unlike(p, c), back=not forward
         )
@@ -628,9 +628,12 @@ class _Compiler:
         st, trigger = self.st, self.plan.structure.trigger
         if c.template == "end" and self.records.case_end:
             return [f"activity NOT IN ({st.bind_all(f'{p}_closing', self.records.case_end)})"]
-        act, channel = (c.after.act, c.after.rel[0]) if c.after else (trigger.act, trigger.channel)
-        if c.template in ("init", "end") or act is None or channel is None:
+        if c.template not in BESIDE:
             return []
+        opener = c.after or c.opener
+        act, channel = (opener.act, opener.rel[0]) if opener else (trigger.act, trigger.channel)
+        assert act is not None
+        assert channel is not None
         here = f"channel = {st.bind(f'{p}_here', channel)}"
         return [f"(activity NOT IN ({st.bind_all(f'{p}_again', act.activities)}) OR {here} OR NULL)"]
 
@@ -639,13 +642,8 @@ class _Compiler:
         beside (N1).
         """
         st = self.st
-        sides = {
-            "chain_response": ("at", "proof"),
-            "init": ("lower", "proof"),
-            "chain_precedence": ("proof", "at"),
-            "end": ("proof", "upper"),
-        }
-        lower, upper = sides[c.template]
+        sides = {"init": ("lower", "proof"), "end": ("proof", "upper")}
+        lower, upper = sides.get(c.template, ("proof", "at") if c.look_back else ("at", "proof"))
         bounds = ", ".join(
             f"e.{bound}_{part} AS {side}_{part}"
             for side, bound in (("lower", lower), ("upper", upper))
@@ -660,9 +658,7 @@ class _Compiler:
         rows = SortedRows(f"{p}_other", c.key is not None)
         count(
             st,
-            ActSearch(
-                f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template.startswith("chain")
-            ),
+            ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template in BESIDE),
         )
 
     def _horizon(self, p: str, role: RolePlan) -> str:
@@ -862,7 +858,7 @@ class _Compiler:
             reason += ["WHEN x.proven THEN 'exception'", "WHEN NOT x.refuted THEN 'exception_unknown'"]
             witnesses.append("CASE WHEN x.proven THEN x.witnesses ELSE [] END")
             violated += " AND x.refuted AND NOT x.proven"
-        if c.template in NEIGHBOURS:
+        if c.template in NEIGHBOURS and c.template in POSITIVE:
             witnesses.append(
                 f"CASE WHEN {violated} AND j.beside_id IS NOT NULL THEN [j.beside_id] ELSE [] END"
             )

@@ -36,6 +36,7 @@ from gnrs_ppl.realize.phrases import (
     RELATIONS,
     SHARED,
     STAGE_VERBS,
+    SUFFIXES,
     TESTS,
     TIES,
     WHERE,
@@ -51,10 +52,6 @@ Data = dict[str, Any]
 
 _BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
 _EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
-_SUFFIXES: dict[tuple[Relation, str], Relation] = {
-    ("around", ", with neither happening without the other"): "both",
-    ("after", ", and only then"): "only after",
-}
 _TESTS = {text: key for key, text in TESTS.items()}
 _TIES = {text: key for key, text in TIES.items()}
 # force, whether the act is asked for, and whether it is forbidden once and for all
@@ -371,9 +368,10 @@ class _Reader(Scanner):
             found = {"relation": "after"}
         else:
             found = self.measured() or self.placed() or self.beside()
-        for (relation, words), other in _SUFFIXES.items():
-            if found["relation"] == relation and not found.get("earlier_counts") and self.take(words):
-                found["relation"] = other
+        plain = found["relation"] if not found.get("earlier_counts") else None
+        for (relation, positive), (told, words) in SUFFIXES.items():
+            if (told, positive) == (plain, self.positive) and self.take(words):
+                found["relation"] = relation
         return found
 
     def period(self, in_case: bool = False) -> Duration:

@@ -19,7 +19,17 @@ Worded = Literal[Kind, "attribute"]
 """What has words: the kinds of payload, and the attributes that conditions are about."""
 
 Relation = Literal[
-    "after", "from", "before", "around", "start", "close", "next", "previous", "both", "only after"
+    "after",
+    "from",
+    "before",
+    "around",
+    "start",
+    "close",
+    "next",
+    "previous",
+    "both",
+    "only after",
+    "only next",
 ]
 """Where a constraint looks, seen from its activation."""
 
@@ -39,7 +49,23 @@ RELATIONS: dict[Template, Relation] = {
     "chain_precedence": "previous",
     "coexistence": "both",
     "succession": "only after",
+    "chain_succession": "only next",
+    "not_chain_response": "next",
+    "not_chain_precedence": "previous",
+    "not_succession": "only after",
+    "not_chain_succession": "only next",
 }
+
+_AT_BOTH = ", checked at each of the two acts"
+SUFFIXES: dict[tuple[Relation, bool], tuple[Relation, str]] = {
+    ("both", True): ("around", ", with neither happening without the other"),
+    ("only after", True): ("after", ", and only then"),
+    ("only after", False): ("after", _AT_BOTH),
+    ("only next", True): ("next", ", and only then"),
+    ("only next", False): ("next", _AT_BOTH),
+}
+"""Which plainer relation one is told as, and what is said behind it, where the act is asked for (True) or
+not."""
 
 MODALS: dict[tuple[Force, bool], str] = {
     ("must", True): "must",
@@ -122,6 +148,7 @@ asked."""
 PLACES: dict[Relation, str] = {
     "next": "in between",
     "previous": "in between",
+    "only next": "in between",
     "start": "first",
     "close": "last",
 }

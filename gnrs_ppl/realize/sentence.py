@@ -10,7 +10,7 @@ from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import article, capitalised, duration, series, times
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import occurrence
-from gnrs_ppl.rule.types import LOOK_BACK, Act, Constraint, Structure
+from gnrs_ppl.rule.types import HALVES, LOOK_BACK, Act, Constraint, Structure
 
 _SENTENCES: dict[Reason, str] = {
     "proven": "the record shows {an_act} {as_asked}in {logs}{time}{margin}",
@@ -117,9 +117,10 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
 
 def _half(verdict: InstanceVerdict, constraint: Constraint) -> str:
     """The template that an instance is judged by: of a mutual one the half that it opens (P1)."""
-    if constraint.template == "succession":
-        return "precedence" if verdict.of_target else "response"
-    return "responded_existence" if constraint.template == "coexistence" else constraint.template
+    if constraint.template not in HALVES:
+        return constraint.template
+    of_trigger, of_target = HALVES[constraint.template]
+    return of_target if verdict.of_target else of_trigger
 
 
 def _logs(structure: Structure, verdict: InstanceVerdict, lexicon: Lexicon) -> dict[str, str]:

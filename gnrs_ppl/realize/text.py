@@ -48,6 +48,7 @@ from gnrs_ppl.realize.phrases import (
     RELATIONS,
     SHARED,
     STAGE_VERBS,
+    SUFFIXES,
     TESTS,
     TIES,
     WHERE,
@@ -60,6 +61,7 @@ from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
     COUNTING,
+    LOOK_BACK,
     ORDERING,
     Act,
     Condition,
@@ -450,18 +452,14 @@ class _Writer:
 
     def when(self, constraint: Constraint) -> str:
         """Where the constraint looks, behind the act."""
-        relation, length = RELATIONS[constraint.template], constraint.deadline
-        ahead = relation in ("after", "from", "only after")
+        told, length = RELATIONS[constraint.template], constraint.deadline
+        relation, suffix = SUFFIXES.get((told, constraint.positive), (told, ""))
+        ahead = relation in ("after", "from")
         # said anew where the sentence needs both acts: they have something in common, or show who is bound
         brief = self.continued(constraint) or not (
             self.personal(constraint) or self.shared(constraint) or self.owes_case(constraint)
         )
-        if (
-            brief
-            and relation not in ("both", "only after")
-            and self.before
-            and _same_time(constraint, self.before, self.window)
-        ):
+        if brief and self.before and _same_time(constraint, self.before, self.window):
             return "within that time"
         rest = not length and not constraint.after and not constraint.earlier_counts
         if brief and ahead and self.window and rest and self.window_told:
@@ -478,10 +476,7 @@ class _Writer:
             text = f"within {duration(length)}, whether before or after {self.occasion(constraint)}"
         else:
             text = f"at {'some' if constraint.positive else 'any'} point in the case{self.around(constraint)}"
-        return text + {
-            "both": ", with neither happening without the other",
-            "only after": ", and only then",
-        }.get(relation, "")
+        return text + suffix
 
     def ahead(self, constraint: Constraint) -> str:
         """Time that follows: a deadline, the rule's own period, or the rest of the case."""
@@ -513,7 +508,7 @@ class _Writer:
 
     def beside(self, constraint: Constraint) -> str:
         """The place next to what a time is measured from, and for how long that act is waited for."""
-        follows, length = RELATIONS[constraint.template] == "next", constraint.deadline
+        follows, length = RELATIONS[constraint.template] != "previous", constraint.deadline
         text = f"as the {'next act after' if follows else 'last act before'} {self.occasion(constraint)}"
         if length:
             return f"{text}, within {duration(length)}"
@@ -562,7 +557,13 @@ class _Writer:
 
     def dates(self) -> str:
         """How dates are compared, for the constraints there are."""
-        back = ("precedence", "not_precedence", "not_response", "chain_precedence")
+        back = (
+            *LOOK_BACK,
+            "not_response",
+            "not_chain_response",
+            "not_succession",
+            "not_chain_succession",
+        )
         forward = [c for c in self.constraints if c.template not in back]
         notes = []
         if forward:

@@ -42,19 +42,24 @@ Positive = Literal[
     "chain_precedence",
     "coexistence",
     "succession",
+    "chain_succession",
 ]
-Negative = Literal["absence", "not_response", "not_precedence", "not_coexistence"]
+Negative = Literal[
+    "absence",
+    "not_response",
+    "not_precedence",
+    "not_coexistence",
+    "not_chain_response",
+    "not_chain_precedence",
+    "not_succession",
+    "not_chain_succession",
+]
 Unimplemented = Literal[
     "choice",
     "exclusive_choice",
-    "not_succession",
     "alternate_response",
     "alternate_precedence",
     "alternate_succession",
-    "chain_succession",
-    "not_chain_response",
-    "not_chain_precedence",
-    "not_chain_succession",
 ]
 Template = Literal[Positive, Negative, Unimplemented]
 """DECLARE template names; polarity lives here only (line 11)."""
@@ -66,13 +71,35 @@ UNIMPLEMENTED: tuple[str, ...] = get_args(Unimplemented)
 IMPLEMENTED: tuple[str, ...] = POSITIVE + NEGATIVE
 COUNTING: tuple[str, ...] = ("existence", "exactly", "absence")
 """Templates whose n is ``count``; every other template asks for one act."""
-LOOK_BACK: tuple[str, ...] = ("precedence", "not_precedence", "chain_precedence")
+LOOK_BACK: tuple[str, ...] = ("precedence", "not_precedence", "chain_precedence", "not_chain_precedence")
 TWO_SIDED: tuple[str, ...] = ("responded_existence", "not_coexistence")
-NEIGHBOURS: tuple[str, ...] = ("init", "end", "chain_response", "chain_precedence")
+BESIDE: tuple[str, ...] = (
+    "chain_response",
+    "chain_precedence",
+    "not_chain_response",
+    "not_chain_precedence",
+)
+"""Templates about what comes directly beside an act."""
+NEIGHBOURS: tuple[str, ...] = ("init", "end", *BESIDE)
 """Templates about what comes directly beside: nothing else may lie between (N entries)."""
-MUTUAL: tuple[str, ...] = ("coexistence", "succession")
-"""Templates that bind both acts: the target's rows open instances too (P entries)."""
-ORDERED: tuple[str, ...] = ("response", "not_response", "precedence", "not_precedence", "succession")
+HALVES: dict[str, tuple[Template, Template]] = {
+    "coexistence": ("responded_existence", "responded_existence"),
+    "succession": ("response", "precedence"),
+    "chain_succession": ("chain_response", "chain_precedence"),
+    "not_succession": ("not_response", "not_precedence"),
+    "not_chain_succession": ("not_chain_response", "not_chain_precedence"),
+}
+"""What a mutual template asks at the trigger's rows, and what at the target's (P entries)."""
+MUTUAL: tuple[str, ...] = tuple(HALVES)
+"""Templates that bind both acts: the target's rows open instances too."""
+ORDERED: tuple[str, ...] = (
+    "response",
+    "not_response",
+    "precedence",
+    "not_precedence",
+    "succession",
+    "not_succession",
+)
 """Templates for which it matters which of two rows of one recorded instant came first."""
 
 Force = Literal["must", "should", "may"]

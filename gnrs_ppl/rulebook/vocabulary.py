@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.rule.canonical import refuse_data
-from gnrs_ppl.rule.types import KEY_OF, LOOK_BACK, MUTUAL, NEIGHBOURS, Act, Constraint, Structure
+from gnrs_ppl.rule.types import HALVES, KEY_OF, LOOK_BACK, MUTUAL, NEIGHBOURS, Act, Constraint, Structure
 from gnrs_ppl.rulebook.imagined import Imagined
 
 Field = Literal["role", "object", "location"]
@@ -216,7 +216,12 @@ def _closing(structures: Sequence[Structure], imagined: Imagined) -> list[Kind]:
 def _another(structures: Sequence[Structure], imagined: Imagined, known: set[str]) -> Kind | None:
     """A row of another act, where any event of a case counts."""
     quiet = imagined.records.quiet_after is not None and _any_closure(structures)
-    beside = any(c.template in NEIGHBOURS for s in structures for c in s.norm.constraints)
+    beside = any(
+        half in NEIGHBOURS
+        for s in structures
+        for c in s.norm.constraints
+        for half in HALVES.get(c.template, (c.template,))
+    )
     by_start = any(s.trigger.act is None for s in structures)
     if not (quiet or beside or by_start):
         return None

@@ -1,0 +1,144 @@
+"""Hand-made cases for the entries N7, N8, P2 and C of docs/semantics.md, each run through the oracle and the
+compiled check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_semantics_language import AT_FINE, CLOSED, FINE, SHUT, halves, of, refusal
+from test_semantics_lines import EVALUATORS, NEXT_DAY, Evaluate, due, duty, log, row, rule, said
+from tiers import mostly_slow
+
+from gnrs_ppl.context.log import Event
+
+PAID = row("p1", "Pay", "2024-03-05 10:00")
+APPEALED = row("a1", "Appeal", "2024-03-04 10:00")
+AT_APPEAL = due("2024-03-04 10:00")
+
+
+@pytest.fixture(
+    params=mostly_slow(EVALUATORS, but=EVALUATORS[:1]), ids=lambda f: f"{f.__module__}.{f.__name__}"
+)
+def evaluate(request: pytest.FixtureRequest) -> Evaluate:
+    return request.param
+
+
+# ---- bans on what comes directly beside
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        ([PAID], ("violated", "seen_forbidden", ("p1",), None, None)),
+        ([PAID, APPEALED], ("satisfied", "refuted", (), AT_APPEAL, None)),
+        ([APPEALED], ("satisfied", "refuted", (), AT_APPEAL, None)),
+        ([], ("pending", "unseen", (), None, None)),
+        (
+            [row("p1", "Pay", "2024-03-04 10:00"), APPEALED],
+            ("indeterminate", "unknown_order", ("p1",), AT_APPEAL, None),
+        ),
+        ([PAID, row("x1", None, "2024-03-03 10:00")], ("indeterminate", "unknown_order", ("p1",), None, None)),
+        ([row("p1", "Pay", "2024-03-01 10:00")], ("pending", "unseen", (), None, None)),
+        (
+            [row("p1", "Pay", "2024-03-01 10:00"), APPEALED],
+            ("indeterminate", "unknown_match", (), AT_APPEAL, None),
+        ),
+        ([row("p1", "Pay", None), APPEALED], ("indeterminate", "unknown_match", (), AT_APPEAL, None)),
+    ],
+    ids=[
+        "next", "something else first", "something else only", "nothing yet", "order of two unknown", "an unknown event between",
+        "tie, still open", "tie", "undated",
+    ],
+)  # fmt: skip
+def test_n7_what_must_not_come_next(
+    evaluate: Evaluate,
+    events: list[Event],
+    expected: tuple[Any, ...],
+) -> None:
+    structure = rule(duty("not_chain_response", "Pay", correlate="same_case"))
+    assert of(evaluate(structure, log(), [FINE, *events]), "f1") == expected
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        ([row("p1", "Pay", "2024-02-28 10:00")], ("violated", "seen_forbidden", ("p1",), AT_FINE, None)),
+        (
+            [row("p1", "Pay", "2024-02-27 10:00"), row("a1", "Appeal", "2024-02-28 10:00")],
+            ("satisfied", "refuted", (), AT_FINE, None),
+        ),
+        (
+            [row("p1", "Pay", "2024-02-28 10:00"), row("a1", "Appeal", None)],
+            ("indeterminate", "unknown_order", ("p1",), AT_FINE, None),
+        ),
+        ([row("p1", "Pay", "2024-03-01 10:00")], ("indeterminate", "unknown_match", (), AT_FINE, None)),
+    ],
+    ids=["last before", "something else last", "an undated event", "tie"],
+)
+def test_n7_what_must_not_come_last_before(
+    evaluate: Evaluate,
+    events: list[Event],
+    expected: tuple[Any, ...],
+) -> None:
+    structure = rule(duty("not_chain_precedence", "Pay", "P30D", correlate="same_case"))
+    assert of(evaluate(structure, log(), [FINE, *events]), "f1") == expected
+
+
+def test_n7_a_deadline_ends_it_and_an_exception_excuses_up_to_the_breach(evaluate: Evaluate) -> None:
+    timed = rule(duty("not_chain_response", "Pay", "P1D", correlate="same_case"))
+    assert said(evaluate(timed, log(), [FINE, PAID])) == ("satisfied", "refuted", (), NEXT_DAY, None)
+    unless = rule(duty("not_chain_response", "Pay", unless="Waive", correlate="same_case"))
+    waived = row("w1", "Waive", "2024-02-29 10:00")
+    assert said(evaluate(unless, log(), [waived, FINE, PAID])) == (
+        "excused",
+        "exception",
+        ("p1", "w1"),
+        None,
+        None,
+    )
+    later = row("w1", "Waive", "2024-03-06 10:00")
+    assert said(evaluate(unless, log(), [FINE, PAID, later]))[:2] == ("violated", "seen_forbidden")
+
+
+# ---- mutual templates of other pairs
+
+
+def test_p2_chain_succession_asks_that_both_stand_side_by_side(evaluate: Evaluate) -> None:
+    events = [FINE, row("p1", "Pay", "2024-03-02 10:00"), row("a1", "Appeal", "2024-03-03 10:00")]
+    events += [row("p2", "Pay", "2024-03-04 10:00"), row("f2", "Fine", "2024-03-05 10:00"), SHUT]
+    assert halves(evaluate(rule(duty("chain_succession", "Pay")), log(**CLOSED), events)) == [
+        ("f1", False, "satisfied", "proven", ("p1",), "ann"),
+        ("f2", False, "violated", "absent", (), "ann"),
+        ("p1", True, "satisfied", "proven", ("f1",), "ann"),
+        ("p2", True, "violated", "not_preceded", ("a1",), "ann"),
+    ]
+
+
+def test_p2_not_succession_is_broken_at_both_rows(evaluate: Evaluate) -> None:
+    events = [row("p0", "Pay", "2024-02-28 10:00"), FINE, PAID, SHUT]
+    structure = rule(duty("not_succession", "Pay", correlate="same_case"))
+    assert halves(evaluate(structure, log(**CLOSED), events)) == [
+        ("f1", False, "violated", "seen_forbidden", ("p1",), "ann"),
+        ("p0", True, "satisfied", "refuted", (), "ann"),
+        ("p1", True, "violated", "seen_forbidden", ("f1",), "ann"),
+    ]
+
+
+def test_p2_not_chain_succession_lets_anything_else_stand_between(evaluate: Evaluate) -> None:
+    structure = rule(duty("not_chain_succession", "Pay", correlate="same_case"))
+    apart = [FINE, APPEALED, PAID, SHUT]
+    assert halves(evaluate(structure, log(**CLOSED), apart)) == [
+        ("f1", False, "satisfied", "refuted", (), "ann"),
+        ("p1", True, "satisfied", "refuted", (), "ann"),
+    ]
+    assert halves(evaluate(structure, log(**CLOSED), [FINE, PAID, SHUT])) == [
+        ("f1", False, "violated", "seen_forbidden", ("p1",), "ann"),
+        ("p1", True, "violated", "seen_forbidden", ("f1",), "ann"),
+    ]
+
+
+def test_what_joins_two_acts_cannot_begin_with_the_case() -> None:
+    for template in ("not_chain_response", "not_chain_precedence", "chain_succession", "not_succession"):
+        structure = rule(duty(template, "Pay", correlate="same_case"), trigger=None, office="clerk")
+        assert "case start is none" in refusal(structure, log())
