@@ -370,7 +370,11 @@ def _same(template: str, activities: tuple[str, ...], rule: Structure) -> bool:
     opener = rule.trigger.act.activities if rule.trigger.act else ()
     return any(
         template == c.template
-        and set(activities) == {*c.target.activities, *(c.after.act.activities if c.after else opener)}
+        and set(activities)
+        in (
+            {*c.target.activities, *opener},
+            {*c.target.activities, *(c.after.act.activities if c.after else opener)},
+        )
         for c in rule.norm.constraints
     ) or any(
         template == c.template and set(activities) == set(c.target.activities) for c in rule.norm.constraints

@@ -53,6 +53,7 @@ ONLY_THEN = _words(r"only (?:then|after (?:that|this)|afterwards|thereafter)")
 LIMITED = re.compile(r"\s+(?:not|only|never|under no|at no)\b", re.IGNORECASE)
 """Behind a permission: it limits after all."""
 VAGUE = _words(
+    r"(?:in|of|with) (?:an? )?(?:good|high|great|big|best|proper|due|full|adequate|sufficient) (?:\w+ )?(?:quality|order|attention|diligence|standard|effort|precision)|"
     r"in an? (?:\w+ ){1,3}(?:way|manner|fashion)|in a way (?:that|which)|with (?:\w+ )?(?:care|respect|courtesy|dignity|kindness)|"
     r"fairly|politely|kindly|nicely|decently|gently|respectfully|courteously|professionally|responsibly|reasonably|"
     r"carefully|diligently|honestly|sensibly|considerately"
@@ -85,6 +86,12 @@ EARLIER = _words(
 PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
 THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
 THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
+PRECEDED = _words(
+    r"(?:must|shall|should|has to|have to|is|are|is to|are to) (?:\w+ )?(?:be )?(?:\w+ )?preceded"
+)
+FOLLOWED = _words(
+    r"(?:and|,) (?:(?:it )?(?:must|shall|should|has to|have to|is|are|is to|are to) )?(?:\w+ )?(?:be )?(?:\w+ )?(?:followed|succeeded)"
+)
 # predicates that relate two acts
 EXCLUSIVE = _words(
     r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|"
@@ -240,12 +247,12 @@ FOUR_EYES = _words(
     rf"(?:{_WHOEVER} (?!{_UNDERGOES})|(?:the|any) (?:one|person|\w+er) \w+ing )[^.;]{{2,80}}?"
     r"(?:may|must|can|shall|should|will) ?(?:not|never)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
-    rf"(?:nobody|no one|no-one|none) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
+    rf"(?:nobody|no one|no-one|none|no {_PEOPLE}) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
-    rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|"
+    rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|"
     r"somebody|those) who|whoever)|"
     rf"(?:nobody|no one|none|no (?:\w+ ){{1,3}}?)[^.;]{{0,40}}?(?:may|can|must|should|shall|will|is|are) (?:to )?(?:be )?(?:\w+ ){{1,3}}by "
-    rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|somebody|those) who|whoever)|"
+    rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|somebody|those) who|whoever)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}? (?:(?:must |shall |should |has to )?(?:keeps?|stays?) (?:out of|away from)|"
     rf"(?:has|have|takes?) no (?:part|hand|say|share) in|(?:is|are) (?:kept|excluded|barred) from)|"
     rf"(?:must|should|shall|have to|has to|are to) (?:always )?be (?:two |three )?(?:separate|different|distinct) (?:\w+ )?{_PEOPLE}|"

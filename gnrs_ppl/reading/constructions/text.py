@@ -130,8 +130,10 @@ class Constructions:
         )
         first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
         named = any(
-            start <= n.span.start < end and self.sentence[start : n.span.start].strip() in ("", "The", "A")
-            for n in self.names["roles"]
+            start <= n.span.start < end
+            and self.sentence[start : n.span.start].strip(" \n\t.()•–-0123456789") in ("", "The", "A")
+            for kind in ("roles", "objects")
+            for n in self.names[kind]
         )
         imperative = (
             not named

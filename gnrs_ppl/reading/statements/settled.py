@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
-from gnrs_ppl.reading.constructions import Constructions, how_bound
+from gnrs_ppl.reading.constructions import Constructions, Sentence, how_bound
 from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
@@ -218,30 +218,57 @@ class Settled(Banned):
         return [k for k, of in enumerate(self.marked.clauses) if of is not None and of[0] == clause]
 
     def _settle_sequences(self) -> None:
-        """Two acts that open another, the one after the other: "when it was scanned and then discussed, …"."""
-        for clause, bound in self.text.bound_clauses:
-            told = sorted(filter(self._told_well, self._inside(clause)), key=lambda k: (self._score(k), -k))
-            opening = sorted({self.marked.acts[k]: k for k in told}.values())
-            if clause.kind != "after" or not clause.first or bound.negative or len(opening) != 2:
+        """Two acts that open another, the one after the other ("when it was scanned and then discussed, …"), or stand
+        before and behind it ("shall be preceded by … and followed by …").
+        """
+        for sentence in self.text.said.sentences:
+            told = self._told_in(sentence)
+            if len(told) != 3 or len({self.marked.acts[k] for k in told}) != 3:
                 continue
-            earlier, later = opening
-            between = self.text.sentence[self._starts(earlier) : self._starts(later)]
-            due = [
-                k
-                for k, of in enumerate(self.marked.clauses)
-                if of is not None
-                and (of[0].kind, of[0].number) == ("main", clause.number)
-                and self._told_well(k)
-                and self._sentence(k) is self._sentence(later)
-            ]
-            acts = [self.marked.acts[k] for k in (earlier, later, *due)]
-            if not due or not patterns.THEN.search(between) or len(set(acts)) != len(acts):
-                continue
-            self._decide(later, "response", earlier)
-            self._decide(due[0], "response", later)
-            for k, act in enumerate(self.marked.acts):
-                if act in acts[:2] and k != later:
-                    self.options[k] = [Option("none", None, 1.0)]
+            first, second, third = told
+            words = [self.text.sentence[self._starts(a) : self._starts(b)] for a, b in pairwise(told)]
+            if patterns.PRECEDED.search(words[0]) and patterns.FOLLOWED.search(words[1]):
+                self._decide(second, "precedence", first)
+                self._decide(third, "response", first)
+                self._leave_out(sentence, told)
+            elif patterns.THEN.search(words[0]) and self._opens_together(first, second, third):
+                self._decide(second, "response", first)
+                self._decide(third, "response", second)
+                self._leave_out(sentence, told)
+
+    def _opens_together(self, first: int, second: int, third: int) -> bool:
+        """Whether two mentions stand in clauses that say when a third is due, which a main clause asks for."""
+        opening = [self.marked.clauses[k] for k in (first, second)]
+        due = self.marked.clauses[third]
+        return (
+            due is not None
+            and due[0].kind == "main"
+            and all(
+                of is not None
+                and of[0].kind == "after"
+                and of[0].first
+                and not of[1]
+                and of[0].number == due[0].number
+                for of in opening
+            )
+        )
+
+    def _told_in(self, sentence: Sentence) -> list[int]:
+        """The best mention of each act that a sentence tells well, in their order."""
+        inside = [
+            k
+            for k in range(len(self.options))
+            if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)
+        ]
+        best = {self.marked.acts[k]: k for k in sorted(inside, key=lambda k: (self._score(k), -k))}
+        return sorted(best.values())
+
+    def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
+        """The other mentions of a sentence's acts, and the first act by itself, are nothing."""
+        acts = {self.marked.acts[k] for k in told}
+        for k, act in enumerate(self.marked.acts):
+            if act in acts and k not in told[1:] and sentence.start <= self._starts(k) < sentence.end:
+                self.options[k] = [Option("none", None, 1.0)]
 
     def _score(self, k: int) -> float:
         return self.marked.mentions[k].told[0].score

@@ -13,6 +13,7 @@ from gnrs_ppl.reading.relations import label_of
 from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
+from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Force, Template
 
 WORTH_TELLING = 0.08
@@ -73,6 +74,7 @@ class Stated(Related):
         frame = sentence.frame(main)
         own = sentence.subject(clause) if clause != main and relation.label in _COMES_FIRST else ()
         bearers = own or sentence.subject(main) or sentence.subject(clause)
+        bearers = tuple(n for n in bearers if not self._is_object(n, likely.target))
         activation = self._act(opened_by) if opened_by is not None else None
         targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
         if relation.label == "choice" and activation:
@@ -223,6 +225,14 @@ class Stated(Related):
         others = [c for c in sentence.belonging(main) if c.kind == "after" and c.number == main.number]
         within = (sentence.time(None, c._replace(start=c.opened, end=c.start)) for c in others)
         return next(filter(None, within), None)
+
+    def _is_object(self, named: Named, k: int) -> bool:
+        """Whether a role is told as what the act of a mention is done to: "reminds the customer to pay"."""
+        words = self.text.words.words_of(self.marked.acts[k])
+        said = self.text.sentence[named.span.start : named.span.end].lower().split()
+        return named.span.start > self._starts(k) and any(
+            w in words for form in said for w in (form, *lemmas(form, "n"))
+        )
 
     def _count(self, label: str, sentence: Sentence) -> int:
         """How often, for labels that state it."""
