@@ -59,6 +59,17 @@ SHORT_UNITS = {"sec": "second", "min": "minute", "hr": "hour"}
 
 PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", "back"})
 """Particles that belong to the verb before them: check in."""
+PREPOSITIONS = frozenset(
+    {"to", "for", "from", "with", "about", "by", "on", "in", "at", "into", "of", "against"}
+)
+_PLURALS = {
+    "person": "people",
+    "child": "children",
+    "man": "men",
+    "woman": "women",
+    "staff": "staff",
+    "equipment": "equipment",
+}
 
 
 def scaled(unit: Duration, n: int) -> Duration:
@@ -75,3 +86,23 @@ def scaled(unit: Duration, n: int) -> Duration:
 def total(one: Duration, other: Duration) -> Duration:
     """Two durations together."""
     return Duration(one.months + other.months, one.days + other.days, one.seconds + other.seconds)
+
+
+def plural(phrase: str) -> str:
+    """Plural of a noun phrase: the word before its first preposition, else the last word, takes it."""
+    words = phrase.split(" ")
+    head = next((i for i, word in enumerate(words) if i and word in PREPOSITIONS), len(words)) - 1
+    return " ".join([*words[:head], _plural_word(words[head]), *words[head + 1 :]])
+
+
+def _plural_word(noun: str) -> str:
+    lower = noun.lower()
+    if lower in _PLURALS:
+        return noun[:1] + _PLURALS[lower][1:]
+    if lower.endswith("man") and lower != "human":
+        return noun[:-2] + "en"
+    if lower.endswith(("s", "x", "ch", "sh", "z")):
+        return noun + "es"
+    if lower.endswith("y") and lower[-2:-1] not in tuple("aeiou") and len(noun) > 1:
+        return noun[:-1] + "ies"
+    return noun + "s"

@@ -10,13 +10,12 @@ from gnrs_ppl.reading.words import lemmas, past_forms, senses_of, word
 from gnrs_ppl.realize.english import (
     _DETERMINERS,
     _EVENT_NOUNS,
-    _PREPOSITIONS,
     TRANSITIVE,
     event_noun,
     words_of,
 )
 from gnrs_ppl.realize.phrases import misused
-from gnrs_ppl.words import PARTICLES
+from gnrs_ppl.words import PARTICLES, PREPOSITIONS
 
 _CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
 _JOINED = re.compile(r"\s*(?:\b(and|or)\b|[&+])\s*")
@@ -135,7 +134,7 @@ def _read(words: list[str]) -> Phrase:
         return _verb_first(words)
     if passive:
         things = [w for w in words[:-1] if w not in ("is", "was", "are", "were", "been", "has", "have", "be")]
-        if things and not any(w in _PREPOSITIONS for w in things):
+        if things and not any(w in PREPOSITIONS for w in things):
             rest = " ".join(things)
             return Phrase(
                 f"{passive} the {rest}",
@@ -145,7 +144,7 @@ def _read(words: list[str]) -> Phrase:
             )
     if told := _with_doer(words):
         return told
-    if words[1] in _PREPOSITIONS - {"of"} and len(words) > 2 and (first_done := _participle(first)):
+    if words[1] in PREPOSITIONS - {"of"} and len(words) > 2 and (first_done := _participle(first)):
         rest = " ".join([words[1], *([] if words[2] in _DETERMINERS else ["the"]), *words[2:]])
         return Phrase(
             f"{first_done} {rest}", f"{event_noun(first_done)} {rest}", 0.4, "its first word is a verb's past"
@@ -154,7 +153,7 @@ def _read(words: list[str]) -> Phrase:
         rest = " ".join(words[2:]).removeprefix("the ")
         return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
     rest = " ".join(words)
-    inner = next((i for i, w in enumerate(words) if i and w in _PREPOSITIONS - {"with"}), len(words))
+    inner = next((i for i, w in enumerate(words) if i and w in PREPOSITIONS - {"with"}), len(words))
     if _participle(first) or (inner < len(words) and not _names_act(words[inner - 1])):
         return Phrase(f"record the {rest}", rest, 0.4, "taken as a thing that happens")
     pieces = [piece for w in words for piece in w.split("-")]
@@ -171,7 +170,7 @@ def _with_doer(words: list[str]) -> Phrase | None:
     """Words that say who did it: declaration submitted by employee, vendor creates invoice."""
     low = [w.lower() for w in words]
     at = low.index("by") if "by" in low[2:-1] else 0
-    if at and (verb := _participle(low[at - 1])) and not any(w in _PREPOSITIONS for w in low[: at - 1]):
+    if at and (verb := _participle(low[at - 1])) and not any(w in PREPOSITIONS for w in low[: at - 1]):
         act, doer = f"the {' '.join(words[: at - 1])}", " ".join(low[at + 1 :])
     elif len(words) > 2 and low[1].endswith("s") and not lemmas(low[1], "n") and lemmas(low[1], "v"):
         verb, act, doer = lemmas(low[1], "v")[0], f"the {' '.join(words[2:])}", low[0]
@@ -184,9 +183,9 @@ def _with_doer(words: list[str]) -> Phrase | None:
 
 def _leads(first: str, second: str, last: str) -> bool:
     """Whether the first of several words is the verb that the others go with."""
-    if first in _PREPOSITIONS or not _is_base(first):
+    if first in PREPOSITIONS or not _is_base(first):
         return False
-    if second in _PREPOSITIONS | PARTICLES - {"of"}:
+    if second in PREPOSITIONS | PARTICLES - {"of"}:
         return True
     if first in _THINGS:
         return not _names_act(last)
@@ -214,7 +213,7 @@ def _alone(word_: str) -> Phrase:
 def _verb_first(words: list[str]) -> Phrase:
     verb, rest = words[0], words[1:]
     adverb = len(rest) == 1 and rest[0].endswith("ly")
-    article = not adverb and rest[0] not in _PREPOSITIONS | PARTICLES | _DETERMINERS and len(rest[0]) > 1
+    article = not adverb and rest[0] not in PREPOSITIONS | PARTICLES | _DETERMINERS and len(rest[0]) > 1
     phrase = " ".join([verb, *(["the"] if article else []), *rest])
     sure = verb in _EVENT_NOUNS or verb in TRANSITIVE or not lemmas(verb, "n")
     if adverb:

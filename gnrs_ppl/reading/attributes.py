@@ -9,9 +9,9 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.reading.figures import MONEY, unit_of
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.vocabulary import STOP, near, tokens_of
+from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
 from gnrs_ppl.reading.words import SYNONYM
-from gnrs_ppl.realize.english import plural, words_of
+from gnrs_ppl.words import plural
 
 _HEAD = 0.8
 """How well the last word of an attribute's phrase tells it: the price, for the total price."""
@@ -50,7 +50,7 @@ class Attributes:
             for a in attributes
             if a.type == "text"
             for value in a.values
-            for words in dict.fromkeys((value, words_of(value)))
+            for words in dict.fromkeys((value, " ".join(name_words(value))))
         )
 
     def of_type(self, kind: str) -> tuple[Attribute, ...]:
@@ -120,14 +120,16 @@ def fits(attribute: Attribute, unit: str) -> bool:
 
 
 def _words(attribute: Attribute) -> tuple[str, ...]:
-    text = _FLAG.sub("", (attribute.phrase or words_of(attribute.name)).lower())
+    text = _FLAG.sub("", (attribute.phrase or " ".join(name_words(attribute.name))).lower())
     return tuple(t.text for t in tokens_of(text) if t.text[0].isalnum() and t.text not in STOP)
 
 
 def _phrases(attribute: Attribute) -> tuple[re.Pattern[str], ...]:
     """Its phrase and its name, in the singular and the plural."""
     given = dict.fromkeys(
-        _FLAG.sub("", text.lower()) for text in (attribute.phrase, words_of(attribute.name)) if text
+        _FLAG.sub("", text.lower())
+        for text in (attribute.phrase, " ".join(name_words(attribute.name)))
+        if text
     )
     forms = [form for text in given for form in dict.fromkeys((text, plural(text)))]
     return tuple(

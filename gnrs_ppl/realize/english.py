@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.rule.types import Stage
-from gnrs_ppl.words import OFTEN, PARTICLES, SMALL_NUMBERS
+from gnrs_ppl.words import OFTEN, PARTICLES, PREPOSITIONS, SMALL_NUMBERS, plural
 
 UNITS = ("month", "day", "hour", "minute", "second")
 """Units a duration is said in, longest first; years are months and weeks are days."""
@@ -17,18 +17,7 @@ UNITS = ("month", "day", "hour", "minute", "second")
 _SILENT_H = ("hour", "honest", "honour", "honor", "heir")
 _CONSONANT_SOUND = ("one", "once", "eu", "uni", "use", "usa", "usu", "util", "ubiq", "uran")
 _VOWEL_ABBREVIATIONS = frozenset("AEFHILMNORSX")
-_PLURALS = {
-    "person": "people",
-    "child": "children",
-    "man": "men",
-    "woman": "women",
-    "staff": "staff",
-    "equipment": "equipment",
-}
 _DETERMINERS = frozenset({"the", "a", "an", "their", "his", "her", "its", "this", "that"})
-_PREPOSITIONS = frozenset(
-    {"to", "for", "from", "with", "about", "by", "on", "in", "at", "into", "of", "against"}
-)
 _NOUN_ENDINGS = ("tion", "sion", "ment", "ance", "ence")
 _DOUBLING = frozenset(
     {
@@ -209,26 +198,6 @@ def article(words: str) -> str:
     return "an" if lower[:1] in tuple("aeiou") else "a"
 
 
-def plural(phrase: str) -> str:
-    """Plural of a noun phrase: the word before its first preposition, else the last word, takes it."""
-    words = phrase.split(" ")
-    head = next((i for i, word in enumerate(words) if i and word in _PREPOSITIONS), len(words)) - 1
-    return " ".join([*words[:head], _plural_word(words[head]), *words[head + 1 :]])
-
-
-def _plural_word(noun: str) -> str:
-    lower = noun.lower()
-    if lower in _PLURALS:
-        return noun[:1] + _PLURALS[lower][1:]
-    if lower.endswith("man") and lower != "human":
-        return noun[:-2] + "en"
-    if lower.endswith(("s", "x", "ch", "sh", "z")):
-        return noun + "es"
-    if lower.endswith("y") and lower[-2:-1] not in tuple("aeiou") and len(noun) > 1:
-        return noun[:-1] + "ies"
-    return noun + "s"
-
-
 def gerund(verb: str) -> str:
     """The -ing form of a verb by its spelling: make, stop and tie give making, stopping and tying."""
     if verb.endswith("ie"):
@@ -279,7 +248,7 @@ def with_article(words: str) -> str:
     verb, _, rest = words.partition(" ")
     only_verb = _EVENT_NOUNS.get(verb, verb) != verb
     plain = (
-        rest and rest.split()[0] not in _PREPOSITIONS | PARTICLES | _DETERMINERS and not rest.endswith("ly")
+        rest and rest.split()[0] not in PREPOSITIONS | PARTICLES | _DETERMINERS and not rest.endswith("ly")
     )
     return f"{verb} the {rest}" if only_verb and plain else words
 
@@ -303,7 +272,7 @@ def event_noun(phrase: str) -> str:
     noun = _EVENT_NOUNS.get(verb) or gerund(verb)
     if not rest:
         return noun
-    if rest[0] in _PREPOSITIONS | PARTICLES:
+    if rest[0] in PREPOSITIONS | PARTICLES:
         return " ".join([noun, *rest])
     if rest[0] in _DETERMINERS:
         return " ".join([noun, "of", *rest])

@@ -14,7 +14,6 @@ from gnrs_ppl.realize.english import (
     article,
     doing,
     event_noun,
-    plural,
     reads_as_noun,
     what_is_done,
     with_article,
@@ -23,6 +22,7 @@ from gnrs_ppl.realize.english import (
 from gnrs_ppl.realize.phrases import FORMS, QUOTED, Form, Worded, misused, openings, quote
 from gnrs_ppl.rule.canonical import conditions_in, payloads
 from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.words import plural
 
 _LOG_WORDS = frozenset(
     {
