@@ -23,6 +23,7 @@ from starlette.testclient import TestClient
 
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.report.audited import FILES
+from gnrs_ppl.report.rule_page import moment
 from gnrs_ppl.serve import watching
 from gnrs_ppl.serve.auditing import COLUMNS, ROWS, Asked, look_up
 from gnrs_ppl.serve.drafting import context_of
@@ -331,7 +332,8 @@ def test_a_question_is_put_and_its_answer_handed_to_the_verb(
     shown = text_of(page)
     assert state["rule"] in shown
     for case in state["cases"].values():
-        assert all(row["what"] in shown and row["at"] in shown for row in case["rows"])
+        assert all(row["what"] in shown and moment(row["at"]) in shown for row in case["rows"])
+        assert not re.search(r"erp_log|accounts_clerk|_invoice\b", shown)
     sent = [unescape(value) for value in re.findall(r'<button[^>]* name="answer" value="([^"]+)"', page)]
     questions = [state["question"], *state["others"]]
     first = next(question for question in questions if question["kind"] == "case")  # cases before parts

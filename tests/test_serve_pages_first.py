@@ -39,7 +39,11 @@ def test_from_a_log_to_a_goal_with_forms_alone(browser: Browser, tmp_path: Path)
     job = browser.finished(browser.site.jobs.find("1"))
     assert job.state == "done", job.line
     guessed = browser.get(job.then)
-    assert re.search(r'id="is-activity">activity</th>.*?<td class="n">0\.59</td>', guessed.text, re.DOTALL)
+    assert re.search(
+        r'id="is-activity">what was done.*?<td class="n" data-head="confidence">59%</td>',
+        guessed.text,
+        re.DOTALL,
+    )
 
     corrected = {"sha": hidden(guessed, "sha"), "context": "mine/context.yaml", "log": "events.csv"}
     browser.post("/import/again", corrected | {"column-value": "none", "column-role": "is:role"})

@@ -102,4 +102,5 @@ def audit(
         events=log,
         versions=versions(),
         sentence=lambda verdict: explain(verdict, structure, lexicon),
+        called=lexicon.called,
     )

@@ -54,6 +54,8 @@ class AuditResult:
         What the check took for granted, and what it noticed.
     events : EventLog
         The rows that were audited.
+    called : mapping
+        Of each kind of name (``action``, ``role``, …) what a sentence calls it.
     """
 
     structure: Structure
@@ -69,6 +71,7 @@ class AuditResult:
     events: EventLog = field(repr=False)
     versions: dict[str, str]
     sentence: Callable[[InstanceVerdict], str] = field(repr=False)
+    called: Mapping[Any, Mapping[str, str]] = field(repr=False)
 
     @property
     def log(self) -> dict[str, Any]:

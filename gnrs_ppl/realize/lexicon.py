@@ -176,6 +176,15 @@ class Lexicon:
         }
 
     @cached_property
+    def called(self) -> dict[Worded, dict[str, str]]:
+        """Of each kind the names that have words, and these: of an action its noun."""
+        found: dict[Worded, dict[str, str]] = {}
+        for (kind, name), words in self.words.items():
+            if text := words.noun if kind == "action" else words.one:
+                found.setdefault(kind, {})[name] = text
+        return found
+
+    @cached_property
     def anyone(self) -> str:
         """Who bears a rule that names no role: a person, unless a role goes by that word."""
         return "anyone" if "person" in self.known("role", "one") else "a person"

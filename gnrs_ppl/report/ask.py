@@ -34,6 +34,8 @@ ROWS = 14
 KEYS = {"b": "broken", "k": "kept", "s": "silent", "?": UNKNOWN}
 """What a key says of a case."""
 WORDS = {"broken": "broken", "kept": "kept", "silent": "not spoken of", UNKNOWN: "not known"}
+NO_TIME = "no time"
+"""Where a row's time would stand that it lacks."""
 LARGE_CUT = 0.3
 """A share outside the kept mass that is worth a word."""
 
@@ -59,10 +61,10 @@ class TimelineRow(NamedTuple):
 
 
 def timeline(
-    context: Context, case: str, named: Iterable[str], count: int = ROWS
+    context: Context, case: str, named: Iterable[str], count: int = ROWS, lexicon: Lexicon | None = None
 ) -> tuple[list[TimelineRow], int]:
     """The events of a case in order and how many were left out: those of acts that the rules name come first
-    where not all fit.
+    where not all fit. Roles, things, places and logs by their words where a lexicon has them.
     """
     rows = context.log.connection.execute(
         'SELECT "timestamp", "offset", "grain", activity, role, resource, object, location, channel '
@@ -73,20 +75,23 @@ def timeline(
     first = sorted(range(len(rows)), key=lambda n: (rows[n][3] not in wanted, n))[:count]
     began = next((row[0] for row in rows if row[0] is not None), None)
     words = {action.name: action.phrase or action.name for action in context.schema.actions}
-    return [_row_of(rows[n], began, words, wanted) for n in sorted(first)], len(rows) - len(first)
+    called: dict[Any, dict[str, str]] = (lexicon.called if lexicon else {}) | {"action": words}
+    return [_row_of(rows[n], began, called, wanted) for n in sorted(first)], len(rows) - len(first)
 
 
 def _row_of(
-    row: tuple[Any, ...], began: datetime | None, words: dict[str, str], named: set[str]
+    row: tuple[Any, ...], began: datetime | None, called: dict[Any, dict[str, str]], named: set[str]
 ) -> TimelineRow:
-    at, offset, grain, activity, role, resource, thing, location, channel = row
+    at, offset, grain, activity, _, resource, *_ = row
+    names = zip(("action", "role", "object", "location", "channel"), (row[3], row[4], *row[6:]), strict=True)
+    what, role, thing, location, channel = (called.get(kind, {}).get(name, name) for kind, name in names)
     local = None if at is None else at + timedelta(minutes=offset or 0)
     shape = {"day": "%Y-%m-%d", "minute": "%Y-%m-%d %H:%M"}.get(grain or "", "%Y-%m-%d %H:%M:%S")
     people = " ".join(part for part in (role, f"({resource})" if resource else "") if part)
     return TimelineRow(
-        "no time" if local is None else local.strftime(shape),
+        NO_TIME if local is None else local.strftime(shape),
         "" if at is None or began is None else _since(at - began),
-        words.get(activity, activity or "–"),
+        what or "–",
         people or "–",
         ", ".join(part for part in (thing, location) if part) or "–",
         channel or "–",
@@ -106,12 +111,11 @@ def state_data(state: State, context: Context) -> dict[str, Any]:
     """The JSON of ``gnrs ask``: with the sentence, the first rule in a line, and the rows of each case that
     is asked about.
     """
-    cases = {}
+    lexicon, cases = Lexicon.of_context(context), {}
     for question in state.questions[:NAMED]:
         if question.kind == "case":
-            rows, left_out = timeline(context, question.about, named_acts(state))
+            rows, left_out = timeline(context, question.about, named_acts(state), lexicon=lexicon)
             cases[question.about] = {"rows": [row._asdict() for row in rows], "left_out": left_out}
-    lexicon = Lexicon.of_context(context)
     called: dict[str, dict[str, str]] = {}
     for field, values in (
         *((q.about, q.answers) for q in state.questions[:NAMED] if q.kind == "part"),

@@ -64,6 +64,7 @@ def audit_data(result: AuditResult) -> dict[str, Any]:
     violated = [verdict for verdict in result.of("violated") if verdict in shown]
     undecided = {v.reason: v for v in reversed(result.of("indeterminate"))}
     return said | {
+        "called": result.called,
         "over_time": _over_time(result.verdicts, opened),
         "by_role": _by_role(result.verdicts, opened),
         "undecided": {reason: result.sentence(verdict) for reason, verdict in undecided.items()},

@@ -45,6 +45,7 @@ def draft_data(draft: Draft) -> dict[str, Any]:
             "answers": None if answered is None else answered.answers.as_dict(),
         },
         "text": draft.text,
+        "called": Lexicon.of_context(draft.context).called,
         "structure": draft.structure.model_dump(mode="json"),
         "score": {
             "s_search": search.s_search,

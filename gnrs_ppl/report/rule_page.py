@@ -189,6 +189,7 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "tallest": max((sum(p["counts"].values()) for p in audit["over_time"]["periods"]), default=0)
         if audit
         else 0,
+        "called": ((draft or {}).get("called") or (audit or {}).get("called") or {}),
         "verdicts": VERDICTS,
         "meanings": MEANINGS,
         "reasons": REASONS,
@@ -212,7 +213,8 @@ def moment(text: str | None) -> str:
     day = f"{at.day} {at:%b %Y}"
     if len(text) == len("2024-05-13"):
         return day
-    return f"{day}, {at:%H:%M}" if re.search(r"T\d\d:\d\d(:00)?([+-]|$)", text) else f"{day}, {at:%H:%M:%S}"
+    to_minutes = re.search(r"[T ]\d\d:\d\d(:00)?([+-]|$)", text)
+    return f"{day}, {at:%H:%M}" if to_minutes else f"{day}, {at:%H:%M:%S}"
 
 
 # The sentence

@@ -140,6 +140,7 @@ class Comparison:
         """The JSON of ``gnrs compare``."""
         return {
             "answer": self.answer,
+            "called": self.lexicon.called,
             "rules": [
                 {"text": text, "structure": rule.model_dump(mode="json", exclude_defaults=True)}
                 for text, rule in zip(self.texts, self.rules, strict=True)

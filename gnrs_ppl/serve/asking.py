@@ -17,8 +17,8 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.posterior.answers import UNKNOWN
 from gnrs_ppl.posterior.ask import ENOUGH
 from gnrs_ppl.posterior.fields import PLAIN
-from gnrs_ppl.report.ask import WORDS
-from gnrs_ppl.report.rule_page import understood
+from gnrs_ppl.report.ask import NO_TIME, WORDS
+from gnrs_ppl.report.rule_page import moment, understood
 from gnrs_ppl.serve.drafting import answers_name, answers_of
 from gnrs_ppl.serve.files import Entry, argument
 from gnrs_ppl.serve.jobs import Job
@@ -135,7 +135,7 @@ def _question(question: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]
     words, buttons = (WORDS, BUTTONS) if is_case else (state["called"][about], state["called"][about])
     return question | {
         "plain": "" if is_case else PLAIN.get(about, about),
-        "case": state["cases"][about] | {"line": _line(state["cases"][about]["rows"])} if is_case else None,
+        "case": _case(state["cases"][about]) if is_case else None,
         "choices": [
             {
                 "sent": f"{about}={value}",
@@ -146,6 +146,12 @@ def _question(question: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]
             for value, chance in question["answers"].items()
         ],
     }
+
+
+def _case(case: dict[str, Any]) -> dict[str, Any]:
+    """A case with its times as a reader writes them, and its line."""
+    rows = [row | {"at": row["at"] if row["at"] == NO_TIME else moment(row["at"])} for row in case["rows"]]
+    return case | {"rows": rows, "line": _line(rows)}
 
 
 def _line(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

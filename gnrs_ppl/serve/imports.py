@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError
@@ -18,7 +19,7 @@ from starlette.routing import Route
 
 from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
 from gnrs_ppl.context.output import FULL, STAGING
-from gnrs_ppl.context.types import COLUMNS
+from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.serve.files import Entry, Gone, argument
 from gnrs_ppl.serve.security import FORM_BYTES
 from gnrs_ppl.serve.web import entry_named, form_of, new_folder, page, site, text, unchanged
@@ -28,6 +29,22 @@ RECORD_BYTES = 4 * TEXT_BYTES
 """Bytes of what an import wrote of itself: it holds the context as text and as data."""
 NONE = "none"
 """What the form says of a column that the source has not."""
+
+COLUMN_WORDS: Final[dict[Column, str]] = {
+    "event_id": "its number",
+    "case_id": "the case",
+    "activity": "what was done",
+    "timestamp": "when",
+    "offset": "minutes from UTC",
+    "grain": "how exact the time is",
+    "resource": "who did it",
+    "role": "in which role",
+    "object": "on what",
+    "location": "where",
+    "channel": "in which log",
+    "value": "with what value",
+}
+"""What the columns of an event hold."""
 
 
 class Guess(BaseModel):
@@ -140,6 +157,7 @@ def _guesses(request: Request, context: Entry) -> Response:
         context=context,
         sha=served.files.sha(context),
         record=record,
+        words=COLUMN_WORDS,
         columns=[(column, record.columns.get(column)) for column in COLUMNS],
         logs=same or logs,
         content=content,

@@ -9,15 +9,18 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gnrs_ppl.context.load import Context, load_context
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import GnrsError, InputError
 from gnrs_ppl.goals.questions import plain
 from gnrs_ppl.goals.write import goal_of, new_goal, standing_goal
 from gnrs_ppl.reading import Readings, read
 from gnrs_ppl.reading.plain import why_nothing
+from gnrs_ppl.realize.english import duration, series
 from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.phrases import Form, Worded
 from gnrs_ppl.report.data import reading_data
 from gnrs_ppl.report.reading import guessed
 from gnrs_ppl.report.reading_clause import worded
@@ -25,6 +28,23 @@ from gnrs_ppl.report.rule_page import marked_words, statements_of
 
 LONGEST_SENTENCE = 2000
 """Characters of a sentence, as of a goal's."""
+
+FIELDS: Final[dict[str, tuple[str, Worded | None]]] = {
+    "id": ("its name", None),
+    "intent": ("the sentence", None),
+    "required": ("has to be done", "action"),
+    "forbidden": ("must not be done", "action"),
+    "permitted": ("may be done", "action"),
+    "triggers": ("what calls it up", "action"),
+    "timed": ("what the time is for", "action"),
+    "roles": ("who is bound", "role"),
+    "locations": ("where", "location"),
+    "objects": ("on what", "object"),
+    "values": ("what it is for", None),
+    "within": ("within", None),
+    "force": ("how strongly", None),
+}
+"""What a goal's fields are called, and what they name."""
 
 
 class Open(Exception):
@@ -90,7 +110,25 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         told["open"] = left.question
     except Anew:
         told["anew"] = True
-    return told | {"reading": _shown(readings, Lexicon.of(known.schema, known.records))}
+    lexicon = Lexicon.of(known.schema, known.records)
+    return told | {
+        "reading": _shown(readings, lexicon),
+        "fields": _fields(told["goal"], lexicon) if told["goal"] else [],
+    }
+
+
+def _fields(goal: dict[str, Any], lexicon: Lexicon) -> list[tuple[str, str]]:
+    """What a goal's fields say, in words: the field and its value."""
+    found = []
+    for field, value in goal.items():
+        said, kind = FIELDS.get(field, (field, None))
+        if field == "within":
+            value = duration(Duration.parse(value))
+        elif kind:
+            form: Form = "noun" if kind == "action" else "one"
+            value = series([lexicon.form(kind, name, form) for name in value], "and")
+        found.append((said, ", ".join(value) if isinstance(value, list) else value))
+    return found
 
 
 def _shown(readings: Readings, lexicon: Lexicon) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, urlencode
@@ -44,6 +45,8 @@ STEPS = (
     ("/download", "Download"),
 )
 """The way through the work: path and name of the pages that every page leads to."""
+PLAINLY = {404: "There is no such page.", 405: "That page takes no such request."}
+"""What is said in place of HTTP's own words."""
 HIDDEN = ("token", "sha")
 """Fields that are made anew where a form is sent again."""
 
@@ -125,7 +128,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
 def rendered(request: Request, template: str, **values: Any) -> str:
     """The text of a page or of a part of one; parameters as for :func:`page`."""
     served = site(request)
-    given = {"token": served.token, "here": request.url.path, "place": str(served.files.folder)}
+    given = {"token": served.token, "here": request.url.path, "place": served.files.folder}
     given["template"] = template.removesuffix(".html")
     return _environment().get_template(template).render(**given, steps=STEPS, **values)
 
@@ -211,7 +214,9 @@ def unchanged(request: Request, form: FormData, entry: Entry, mine: str = "", no
 async def refused(request: Request, error: Exception) -> Response:
     """An error that is expected, as a page of one line."""
     if isinstance(error, HTTPException):
-        return page(request, "problem.html", error.status_code, line=error.detail)
+        of_http = error.detail == HTTPStatus(error.status_code).phrase
+        line = PLAINLY.get(error.status_code, error.detail) if of_http else error.detail
+        return page(request, "problem.html", error.status_code, line=line)
     if isinstance(error, Gone):
         return page(request, "problem.html", 404, line=f"There is no {one_line(str(error), 120)!r} here.")
     if isinstance(error, Full):
