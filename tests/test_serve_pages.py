@@ -559,3 +559,25 @@ def test_an_unread_job_tells_nothing(served: tuple[TestClient, Site], folder: Pa
     (folder / "jobs" / "1" / "progress.jsonl").symlink_to(folder / "invoices" / "events.csv")
     assert events(served[0].get("/jobs/1/events").text) == [("over", "", "done")]
     assert served[0].get("/jobs/2").status_code == 200
+
+
+def test_recorded_names_are_not_what_a_reader_reads(served: tuple[TestClient, Site]) -> None:
+    """Beside commands, what pins are called, and where names are told to be recorded or not."""
+    client, _ = served
+    for path in (
+        "/rule?of=rule/draft.json",
+        "/asked?job=1",
+        "/compared?job=2",
+        "/verdicts?of=rule/audit.json",
+    ):
+        page = client.get(path).text
+        for told in (
+            "<pre.*?</pre>",
+            '<th scope="row">[A-Z][0-9].*?</th>',
+            '<tr class="out">.*?</tr>',
+            '<section aria-labelledby="grounding">.*?</section>',
+        ):
+            page = re.sub(told, "", page, flags=re.DOTALL)
+        main = page.partition('<main id="main">')[2].partition('<section aria-labelledby="limits">')[0]
+        found = re.findall(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+_[a-z]+)\b", text_of(main))
+        assert set(found) <= {"invoice_approval"}, path
