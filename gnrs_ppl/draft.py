@@ -397,8 +397,11 @@ class Draft:
     def said(self) -> tuple[bool, ...]:
         """Of each statement that was read, whether the rule says it."""
         from gnrs_ppl.models.statements import statements_said
+        from gnrs_ppl.reading.agreement import data_said
 
-        return statements_said(self.structure, self.readings)
+        said = statements_said(self.structure, self.readings)
+        read = self.readings.statements
+        return tuple(one and data_said(self.structure, s.best) for one, s in zip(said, read, strict=True))
 
     @cached_property
     def said_beside(self) -> dict[str, bool]:

@@ -96,6 +96,11 @@ class SqlStatement:
         self._parameters: dict[str, Value] = {}
         self._parts: dict[str, str] = {}
 
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """What is bound so far."""
+        return dict(self._parameters)
+
     def bind(self, name: str, value: Value) -> str:
         """Bind a value to a name and give the text that stands for it."""
         if self._parameters.setdefault(name, value) != value:

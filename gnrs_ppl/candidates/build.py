@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.beside import agrees
+from gnrs_ppl.candidates.data import NOTHING_SAID, SaidOfData, narrowed, said_of_data
 from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
@@ -110,12 +111,13 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
     kept: dict[str, dict[str, PoolEntry]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
+    data = said_of_data(material)
     for source, found in [
         *((source, propose(material)) for source, propose in SOURCES.items()),
         (LLM, iter(proposals)),
     ]:
         for proposal in found:
-            entry, says = filtered(proposal, source, context)
+            entry, says = filtered(proposal, source, context, data)
             proposed[source, proposal.slot] += 1
             if isinstance(entry, Dropped):
                 dropped.setdefault((proposal.slot, says), entry)
@@ -130,12 +132,13 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
     for slot in SLOTS:
         entries = [*kept[slot].values()]
         if not entries or (slot == "scope" and _asks_for_what_no_row_has(entries, context)):
-            entries += _bare(slot, context)
+            entries += _bare(slot, context, data)
         if not entries:
             reasons = [d.reason for d in dropped.values() if d.slot == slot]
             raise _left_empty(slot, reasons[0] if reasons else "", material, context)
         read = [entry for entry in entries if "reading" in entry.sources]
-        if slot in ("trigger", "norm") and read and _sentence_alone(material):
+        stays_as_read = _sentence_alone(material) or bool(data.attributes)
+        if slot in ("trigger", "norm") and read and stays_as_read:
             entries = [e for e in entries if e in read or LLM in e.sources]  # no neighbour of what is said
         if said := [e for e in read if agrees(e.content, material)]:
             entries = [e for e in entries if e in said or (LLM in e.sources and agrees(e.content, material))]
@@ -178,7 +181,7 @@ def _asks_for_what_no_row_has(scopes: Sequence[PoolEntry], context: Context) -> 
     )
 
 
-def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
+def _bare(slot: str, context: Context, data: SaidOfData) -> Iterator[PoolEntry]:
     """What a slot holds where the context names nothing to fill it with: what is missing is left out of the
     rule, which still stands.
     """
@@ -204,7 +207,7 @@ def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
         ),
     }
     if slot in bare and (slot != "evidence" or channels):
-        entry, _ = filtered(bare[slot], "template", context)
+        entry, _ = filtered(bare[slot], "template", context, data)
         if isinstance(entry, PoolEntry):
             yield entry
 
@@ -254,13 +257,18 @@ class PoolEntry:
         return {"id": name, **vars(self)}
 
 
-def filtered(proposal: ProposedCandidate, source: str, context: Context) -> tuple[PoolEntry | Dropped, str]:
-    """A proposal in canonical form, or why the grounding filter drops it; and what it says, as JSON."""
-    stated = as_the_goal_says(proposal, context)
+def filtered(
+    proposal: ProposedCandidate, source: str, context: Context, data: SaidOfData = NOTHING_SAID
+) -> tuple[PoolEntry | Dropped, str]:
+    """A proposal in canonical form, or why the grounding filter drops it; and what it says, as JSON.
+
+    ``data`` is what the sentence says of data, which every scope keeps.
+    """
+    stated = as_the_goal_says(narrowed(proposal, data), context)
     content = canonical_slot(TYPES[proposal.slot].model_validate(stated.content))
     vary = Levelled.model_validate({name: tuple(levels) for name, levels in stated.vary.items() if levels})
     says = dumps(content)
-    if reason := unrecorded(content, context) or beyond(content, context):
+    if reason := unrecorded(content, context, data.attributes) or beyond(content, context):
         return Dropped(proposal.slot, f"{proposal.because}: {says}", reason), says
     return PoolEntry(content, vary, (source,), f"{source}: {proposal.because}"), says
 

@@ -129,9 +129,12 @@ def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:
     return Pools(**kept), tuple(dropped)
 
 
-def unrecorded(content: SlotContent, context: Context) -> str:
-    """Why a content rests on a zero, in one line with the count; empty when it does not."""
-    for what in beyond_payloads_in(content):
+def unrecorded(content: SlotContent, context: Context, said: Collection[str] = ()) -> str:
+    """Why a content rests on a zero, in one line with the count; empty when it does not.
+
+    Conditions on attributes that the sentence ``said`` need not be weighed: all to choose from states them.
+    """
+    for what in beyond_payloads_in(content, said):
         return f"{what}, which the search does not weigh"
     profile = context.profile
     act, channel = (content.act, content.channel) if isinstance(content, Trigger) else (None, None)

@@ -9,6 +9,7 @@ from bisect import bisect
 from collections.abc import Iterator
 
 from gnrs_ppl.candidates.beside import evidence_of, procedure_of, unheld_evidence, unheld_procedure
+from gnrs_ppl.candidates.data import unheld_data, unheld_words
 from gnrs_ppl.candidates.grounding import absent
 from gnrs_ppl.candidates.source import Material
 from gnrs_ppl.context.load import Context
@@ -68,6 +69,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [
             readings.statements[number].best
         ]
+        if refused := unheld_words(readings, readings.statements[number].best):
+            return refused
         why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
@@ -124,6 +127,7 @@ def held_against(context: Context, readings: Readings, reading: Reading) -> Refu
         _nameless(context, reading, acts),
         _coarse(context, readings, reading),
         _fieldless(context, readings, reading, acts),
+        unheld_data(context, readings, reading),
     )
     return next(filter(None, found), None)
 

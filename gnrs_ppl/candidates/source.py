@@ -204,7 +204,7 @@ class Material:
 
     def _opens(self, activity: str) -> float:
         """Cases with an act, times the mean share in which it comes before another."""
-        before = [self._before(activity, other) for other in self.traces.homes if other != activity]
+        before = [self.before(activity, other) for other in self.traces.homes if other != activity]
         return self.traces.cases(activity) * sum(before) / max(len(before), 1)
 
     @cached_property
@@ -213,14 +213,14 @@ class Material:
         traces = self.traces
 
         def closes(activity: str) -> float:
-            after = [self._before(other, activity) for other in traces.homes if other != activity]
+            after = [self.before(other, activity) for other in traces.homes if other != activity]
             return traces.pair(activity).cases * sum(after) / max(len(after), 1)
 
         return tuple(
             sorted((a for a in traces.homes if a not in self.regulated), key=lambda a: (-closes(a), a))
         )
 
-    def _before(self, one: str, other: str) -> float:
+    def before(self, one: str, other: str) -> float:
         """Share of the cases with both acts in which the one comes first, one half where there are none."""
         first, second = (self.traces.delays.get(pair) for pair in ((one, other), (other, one)))
         both = (first.cases if first else 0) + (second.cases if second else 0)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from gnrs_ppl.candidates.beside import OPENERS_TRIED, said_beside
+from gnrs_ppl.candidates.data import of_act, of_openers, on_act, recording
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
@@ -63,7 +64,7 @@ def _stated(material: Material, by: str) -> ProposedCandidates:
         told = f"{by} ({share:.0%})"
         if not all_recorded(material, said):
             continue
-        for opener in openers(material, said):
+        for opener in _recording_what_is_said(material, said):
             yield from _trigger(material, said, opener, told)
             yield from _norm(material, said, opener, told)
             yield from _evidence(material, said, opener, told)
@@ -83,6 +84,32 @@ def _acts(said: Sequence[Reading]) -> Iterator[ActRead]:
 
 def _lead(said: Sequence[Reading]) -> Reading:
     return said[lead_of(said)]
+
+
+def _recording_what_is_said(material: Material, said: Sequence[Reading]) -> list[Opener]:
+    """What may open a rule: where conditions are stated of it, only acts that record what these are about;
+    those that usually come first, where none is said.
+    """
+    conditions, found = of_openers(material.context, said), openers(material, said)
+    if not conditions:
+        return found
+    recorded = recording(material.context, conditions)
+    if named := [o for o in found if o.said and o.activity in recorded]:
+        return named
+    told = {a.activity for r in said for a in r.targets}
+    activation = _lead(said).activation
+    attributes = ", ".join(c.attribute for c in conditions)
+    usual = [
+        a
+        for a in material.usual_openers
+        if a in recorded
+        and a not in told
+        and (activation is None or material.before(a, activation.activity) >= MOSTLY)
+    ]
+    return [
+        Opener(a, None, 1.0 - 0.1 * rank, f"{a} records {attributes}")
+        for rank, a in enumerate(usual[:OPENERS_TRIED])
+    ]
 
 
 def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
@@ -167,12 +194,14 @@ def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: 
         return
     exact = _fields(material, opener.act, opener.activity) if opener.act else {}
     onces = ("each",) if opener.said else ("first", "each")
+    conditions = of_openers(material.context, said)
     shapes = [exact] if not exact else [exact, {}]
     for fields in shapes:
         for once in onces if fields is exact or not opener.said else onces[:1]:
+            opened = material.trigger(opener.activity, **fields)
             yield ProposedCandidate(
                 "trigger",
-                material.trigger(opener.activity, **fields) | {"once": once},
+                opened | {"act": on_act(opened["act"], conditions), "once": once},
                 f"{told}: {opener.because}",
             )
 
@@ -308,9 +337,16 @@ def _constraints(
     if after is not None:
         common["after"] = {"act": _act(material, after), "channel": material.traces.homes[after.activity]}
     if reading.exception is not None:
-        common["unless"] = _act(material, reading.exception)
+        conditions = of_act(material.context, reading, reading.exception, "exception", opener.activity)
+        common["unless"] = on_act(_act(material, reading.exception), conditions)
     acts = [a for a in reading.targets if a.activity != opener.activity]
-    patterns = [_act(material, a, banned=template in NEGATIVE) for a in acts]
+    patterns = [
+        on_act(
+            _act(material, a, banned=template in NEGATIVE),
+            of_act(material.context, reading, a, "act", opener.activity),
+        )
+        for a in acts
+    ]
     targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
     for act, target in zip(acts, targets, strict=False):
         yield {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import NamedTuple, get_args
 
-from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.log import EventLog, attribute_column
 from gnrs_ppl.context.time import Grain, coarsest
 from gnrs_ppl.context.types import Column, RecordLayer, Schema
 
@@ -34,6 +34,22 @@ class PairProfile:
     sole: Mapping[str, str] = field(default_factory=dict)
 
 
+class Held(NamedTuple):
+    """Rows that carry a value of an attribute, and how many different ones."""
+
+    rows: int
+    distinct: int
+
+
+@dataclass(frozen=True)
+class AttributeProfile:
+    """Rows that carry a value of an attribute and how many different ones, in all and for each activity that has any."""
+
+    rows: int
+    distinct: int
+    acts: Mapping[str, Held]
+
+
 @dataclass(frozen=True)
 class Profile:
     """Counts of the record layer, keyed by (channel, activity), and the coarsest grain of each channel."""
@@ -43,6 +59,7 @@ class Profile:
     pairs: Mapping[tuple[str, str], PairProfile]
     grains: Mapping[str, Grain]
     counts: Mapping[tuple[str, str], int]
+    attributes: Mapping[str, AttributeProfile] = field(default_factory=dict)
 
     def rows(self, channel: str, activity: str) -> int:
         """Rows of ``activity`` in ``channel``."""
@@ -102,7 +119,27 @@ def profile(log: EventLog) -> Profile:
     grains: dict[str, set[Grain]] = {}
     for (channel, _), seen in clocks.items():
         grains.setdefault(channel, set()).update(seen)
-    return Profile(log.events, log.cases, pairs, {c: coarsest(g) for c, g in grains.items()}, counts)
+    attributes = {
+        a.name: _of_attribute(log, attribute_column(i)) for i, a in enumerate(log.records.attributes)
+    }
+    return Profile(
+        log.events, log.cases, pairs, {c: coarsest(g) for c, g in grains.items()}, counts, attributes
+    )
+
+
+def _of_attribute(log: EventLog, column: str) -> AttributeProfile:
+    """The values of one attribute, in all and by activity."""
+    acts = {
+        activity: Held(rows, distinct)
+        for activity, rows, distinct in log.connection.execute(
+            f"SELECT activity, count({column}) AS n, count(DISTINCT {column}) FROM events "
+            "WHERE activity IS NOT NULL GROUP BY ALL HAVING n > 0 ORDER BY ALL"
+        ).fetchall()
+    }
+    rows, distinct = log.connection.execute(
+        f"SELECT count({column}), count(DISTINCT {column}) FROM events"
+    ).fetchone() or (0, 0)
+    return AttributeProfile(rows, distinct, acts)
 
 
 def declared_profile(schema: Schema, records: RecordLayer) -> Profile:
@@ -136,4 +173,7 @@ def declared_profile(schema: Schema, records: RecordLayer) -> Profile:
                     *((kind, name) for kind, names in fields for name in names),
                 ]
             )
-    return Profile(sum(pair.rows for pair in pairs.values()), 1, pairs, {}, counts)
+    rows = sum(pair.rows for pair in pairs.values())
+    acts = {activity: Held(1, 1) for _, activity in pairs}
+    attributes = {a.name: AttributeProfile(1, 1, acts) for a in records.attributes}
+    return Profile(rows, 1, pairs, {}, counts, attributes)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gnrs_ppl.audit.sql import SqlStatement
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.log import attribute_column
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, support_of
-from gnrs_ppl.rule.canonical import Payload, beyond_payloads, payloads
+from gnrs_ppl.rule.canonical import Payload, beyond_payloads, conditions_in, payloads
 from gnrs_ppl.rule.types import Structure
 
 COLUMN = {
@@ -56,11 +58,13 @@ def grounding(structure: Structure, context: Context) -> Grounding:
     Raises
     ------
     InputError
-        The rule states a condition on data, or asks for another person.
+        The rule states a condition on an attribute that is not declared, or asks for another person.
     """
-    for what in beyond_payloads(structure):
+    attributes = context.profile.attributes
+    for what in beyond_payloads(structure, attributes.keys()):
         raise InputError(what, "no query reads it; audit the rule on a log")
     queries = [_occurrence(p, structure, context) for p in payloads(structure)]
+    queries += _conditions(structure, context)
     queries += _presence(structure, context) + _distinctness(structure, context)
     return Grounding(hard_ok(structure, context), tuple(queries))
 
@@ -90,11 +94,36 @@ def _occurrence(payload: Payload, structure: Structure, context: Context) -> Gro
     return _ask(context, question, sql, {"name": payload.name}, context.log.events, support)
 
 
-def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
+def _conditions(structure: Structure, context: Context) -> list[GroundingQuery]:
+    """How many rows hold a value of each attribute that a condition is on."""
+    names = dict.fromkeys(c.attribute for _, c in conditions_in(structure))
+    columns = {a.name: attribute_column(i) for i, a in enumerate(context.records.attributes)}
+    return [
+        _ask(
+            context,
+            f"rows with a value of {name}",
+            f"SELECT count({columns[name]}) FROM events",
+            {},
+            context.log.events,
+        )
+        for name in names
+    ]
+
+
+def _stating(structure: Structure, context: Context) -> tuple[list[str], dict[str, Any]]:
+    """What scope and opener state of data, as conditions and their parameters."""
+    where = (*structure.scope.where, *(structure.trigger.act.where if structure.trigger.act else ()))
+    statement = SqlStatement(set(), (), context.records.attributes)
+    conditions = [f"({statement.condition(f'data_{i}', c)})" for i, c in enumerate(where)]
+    return conditions, statement.parameters
+
+
+def _opening(structure: Structure, context: Context) -> tuple[str, dict[str, Any]]:
     """Condition and parameters of the definite trigger rows in scope; every row for case start."""
     trigger, scope = structure.trigger, structure.scope
+    data, stated_data = _stating(structure, context)
     if trigger.act is None:
-        return "TRUE", {}
+        return " AND ".join(data) or "TRUE", stated_data
     parameters: dict[str, Any] = {"opens": trigger.act.activity, "opened_in": trigger.channel}
     conditions = ['"activity" = $opens', '"channel" = $opened_in']
     for column in ("location", "object", "role"):
@@ -109,11 +138,11 @@ def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
         if names:
             conditions.append(f'list_contains($scope_{column}, "{column}")')
             parameters[f"scope_{column}"] = list(names)
-    return " AND ".join(conditions), parameters
+    return " AND ".join([*conditions, *data]), parameters | stated_data
 
 
 def _presence(structure: Structure, context: Context) -> list[GroundingQuery]:
-    opening, parameters = _opening(structure)
+    opening, parameters = _opening(structure, context)
     scoped = f"SELECT DISTINCT case_id FROM events WHERE {opening}"
     queries = [
         _ask(context, "cases in scope", f"SELECT count(*) FROM ({scoped})", parameters, context.log.cases)
@@ -135,7 +164,7 @@ def _distinctness(structure: Structure, context: Context) -> list[GroundingQuery
     keys = {structure.norm.correlation(c).removeprefix("same_") for c in structure.norm.constraints} - {
         "case"
     }
-    opening, parameters = _opening(structure)
+    opening, parameters = _opening(structure, context)
     return [
         _ask(
             context,

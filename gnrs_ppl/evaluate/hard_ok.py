@@ -77,7 +77,8 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     """The gate: ρ ≥ 0.50, five filled slots, required, forbidden and permitted actions honoured, acts
     recorded.
 
-    Every channel that the procedure inspects has to hold a row.
+    Every channel that the procedure inspects has to hold a row, and every attribute that a condition is on a
+    value.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     value = rho(supports)
     failures = [f"rho {value:.3f} is below {RHO_GATE:.2f}"] if value < RHO_GATE else []
     scope = structure.scope
-    if not (scope.roles or scope.locations or scope.objects or scope.concerns):
+    if not (scope.roles or scope.locations or scope.objects or scope.concerns or scope.where):
         failures.append("the scope slot is empty")
     demanded = {name for c in structure.norm.constraints if c.positive for name in c.target.activities}
     failures += [
@@ -105,7 +106,8 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     failures += [
         f"permitted action {a!r} has become a duty or a ban" for a in context.goal.permitted if a in bound
     ]
-    failures += [f"{what}, which no payload stands for" for what in beyond_payloads(structure)]
+    held = {name for name, attribute in context.profile.attributes.items() if attribute.rows}
+    failures += [f"{what}, which no row holds" for what in beyond_payloads(structure, held)]
     selected = _selected_channels(structure)
     for act in _acts(structure):
         if not any(_records(context, channel, act) for channel in selected):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from decimal import Decimal
 
-from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, StepRead
-from gnrs_ppl.rule.types import EvidencePolicy, Office, Procedure, Step, Structure
+from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, Reading, StepRead
+from gnrs_ppl.rule.canonical import conditions_in
+from gnrs_ppl.rule.types import Condition, EvidencePolicy, Office, Procedure, Step, Structure
 
 
 def evidence_said(policy: EvidencePolicy, read: EvidenceRead, opening: Collection[str] = ()) -> bool:
@@ -36,6 +38,19 @@ def evidence_said(policy: EvidencePolicy, read: EvidenceRead, opening: Collectio
     return not weak or (
         set(policy.channels) != weak and (not weak & set(policy.channels) or policy.needed(many) > len(weak))
     )
+
+
+def data_said(rule: Structure, read: Reading) -> bool:
+    """Whether a rule states every condition on data that was read, of the case where it is said of the case."""
+    stated = {
+        place: _tests(c for at, c in conditions_in(rule) if (at == "scope.where") == (place == "case"))
+        for place in ("case", "act")
+    }
+    return all(_tests([d.condition]) <= stated["case" if d.of == "case" else "act"] for d in read.data)
+
+
+def _tests(conditions: Iterable[Condition]) -> set[tuple[str, str, tuple[Decimal | str, ...]]]:
+    return {(c.attribute, c.test, (c.other.attribute,) if c.other else c.value) for c in conditions}
 
 
 def procedure_said(procedure: Procedure, read: ProcedureRead, bound: Collection[str]) -> bool:

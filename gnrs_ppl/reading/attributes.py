@@ -50,7 +50,7 @@ class Attributes:
             for a in attributes
             if a.type == "text"
             for value in a.values
-            for words in dict.fromkeys((value, " ".join(name_words(value))))
+            for words in dict.fromkeys((value, " ".join(name_words(value)) or value))
         )
 
     def of_type(self, kind: str) -> tuple[Attribute, ...]:
@@ -133,7 +133,7 @@ def _phrases(attribute: Attribute) -> tuple[re.Pattern[str], ...]:
     )
     forms = [form for text in given for form in dict.fromkeys((text, plural(text)))]
     return tuple(
-        re.compile(rf"(?<!\w){re.escape(form)}(?!\w)".replace(r"\ ", r"[\s_-]+"), re.IGNORECASE)
+        re.compile(r"(?<!\w)" + r"[\s_-]+".join(map(re.escape, form.split())) + r"(?!\w)", re.IGNORECASE)
         for form in forms
     )
 

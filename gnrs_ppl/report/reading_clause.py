@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast
 
 from pydantic import ValidationError
 
-from gnrs_ppl.reading.types import ActRead, Named, Reading, Unread
+from gnrs_ppl.reading.types import ActRead, DataOf, Named, Reading, Unread
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import Worded
 from gnrs_ppl.realize.text import render
@@ -58,17 +58,19 @@ def rule_of(reading: Reading, lexicon: Lexicon) -> Structure:
     bearers = [named.name for named in reading.bearers]
     personal = reading.activation is not None and reading.who == "same_person"
     office = len(bearers) == 1 and not personal
-    opener = {"act": _act(reading.activation, lexicon), "channel": LOG} if reading.activation else {}
+    opened = _where(reading, "opener")
+    opener = {"act": _act(reading.activation, lexicon) | opened, "channel": LOG} if reading.activation else {}
+    cases = [d.condition for d in reading.data if d.of == "case" or (d.of == "opener" and not opener)]
     constraint = {"template": reading.template, "correlate": _correlation(reading)} | _limits(
         reading, lexicon
     )
     roles = bearers if len(bearers) > 1 and not personal else []
-    targets = [_carried(_act(act, lexicon), roles) for act in reading.targets]
+    targets = [_carried(_act(act, lexicon) | _where(reading, "act"), roles) for act in reading.targets]
     if reading.joint == "any" and len(targets) > 1:
         targets = [{"any_of": [one for target in targets for one in target.get("any_of", [target])]}]
     return Structure.model_validate(
         {
-            "scope": {"roles": bearers if personal else []},
+            "scope": {"roles": bearers if personal else [], "where": cases},
             "trigger": opener,
             "norm": {
                 "force": reading.force,
@@ -90,8 +92,14 @@ def _limits(reading: Reading, lexicon: Lexicon) -> dict[str, Any]:
     if reading.after:
         found["after"] = {"act": _act(reading.after, lexicon), "channel": LOG}
     if reading.exception:
-        found["unless"] = _act(reading.exception, lexicon)
+        found["unless"] = _act(reading.exception, lexicon) | _where(reading, "exception")
     return found
+
+
+def _where(reading: Reading, of: DataOf) -> dict[str, Any]:
+    """The conditions on data that a reading states of one of its acts."""
+    conditions = [d.condition for d in reading.data if d.of == of]
+    return {"where": conditions} if conditions else {}
 
 
 def _correlation(reading: Reading) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Frozen, Kind
@@ -145,7 +146,7 @@ def refuse_data(structure: Structure, why: str) -> None:
         )
 
 
-def beyond_payloads(structure: Structure) -> list[str]:
+def beyond_payloads(structure: Structure, held: Collection[str] = ()) -> list[str]:
     """What a rule states for which no payload stands: conditions on data, and another person.
 
     What counts payloads would pass over it.
@@ -153,18 +154,23 @@ def beyond_payloads(structure: Structure) -> list[str]:
     Parameters
     ----------
     structure : Structure
+    held : collection of str
+        Attributes on which conditions are accounted for elsewhere.
     """
-    return [found for slot in SLOTS for found in beyond_payloads_in(getattr(structure, slot))]
+    return [found for slot in SLOTS for found in beyond_payloads_in(getattr(structure, slot), held)]
 
 
-def beyond_payloads_in(content: SlotContent) -> list[str]:
+def beyond_payloads_in(content: SlotContent, held: Collection[str] = ()) -> list[str]:
     """What of one slot's content no payload stands for.
 
     Parameters
     ----------
     content : SlotContent
+    held : collection of str
+        Attributes on which conditions are accounted for elsewhere.
     """
-    found = [f"states a condition on {c.attribute!r}" for _, c in _conditions_of(content)]
+    named = [c.attribute for _, c in _conditions_of(content) if c.attribute not in held]
+    found = [f"states a condition on {name!r}" for name in named]
     if isinstance(content, Norm):
         apart = any(content.correlation(c) == "different_resource" for c in content.constraints)
         found += ["asks for another person (different_resource)"] if apart else []

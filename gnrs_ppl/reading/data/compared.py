@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.reading.attributes import ONLY, fits
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.data.frame import Found, Frame, Framed
@@ -163,7 +164,10 @@ class Compared(Framed):
         if frame.where == "beside" and verb and not self._opened_by_relative(frame, start):
             return  # a clause that says what is so, or must be, and no condition
         unit, strong = core.unit, bool(_STRONG.search(self.text[start : stated[0].start]))
-        named = frame.named
+        named = frame.named or self._counted(core)
+        if named and named[1].span.start >= core.end:
+            core = core._replace(end=named[1].span.end)
+            frame = frame._replace(cut=Span(frame.cut.start, core.end))
         if not named:
             counted = not unit and bool(core.word) and not _MAY_END.match(self.text, core.bare)
             if counted or not (unit or ((strong or sure) and test != "equal")):
@@ -195,6 +199,13 @@ class Compared(Framed):
         if test == "between" and values != sorted(v for v in values if v is not None):
             values.reverse()
         yield from self._made(frame, named, start, test, value=tuple(values))
+
+    def _counted(self, core: Figure) -> tuple[Attribute, Named] | None:
+        """The attribute that a figure counts: more than two penalty points."""
+        behind = self.attributes.named_in(self.text, core.end, len(self.text), ("number",))
+        return next(
+            (n for n in behind if n[1].score == 1.0 and self._just_before(core.end, n[1].span.start)), None
+        )
 
     def _opened_by_relative(self, frame: Frame, start: int) -> bool:
         return frame.cut.start < start

@@ -1,0 +1,152 @@
+"""Conditions on data that the sentence states, as conditions of a rule's scope and acts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from gnrs_ppl.candidates.source import Material, ProposedCandidate
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.errors import Refused
+from gnrs_ppl.reading import ActRead, Reading, Readings
+from gnrs_ppl.reading.clauses import SENTENCE_END
+from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.reading.types import DataOf, DataRead
+from gnrs_ppl.rule.types import Condition, Other
+
+OPENED_TWICE = ("response", "not_response", "precedence", "not_precedence")
+"""Templates that may start anew from a second act, where the first records what a condition is about."""
+REMEDY = "say it otherwise, or declare the attribute that holds it"
+
+
+class SaidOfData(NamedTuple):
+    """The attributes on which a sentence states conditions, and the conditions it states of its cases."""
+
+    attributes: frozenset[str]
+    cases: tuple[Condition, ...]
+
+
+NOTHING_SAID = SaidOfData(frozenset(), ())
+
+
+def said_of_data(material: Material) -> SaidOfData:
+    """What the sentence says of data in the rule that is drafted."""
+    readings = material.readings
+    rules = rules_of(readings)
+    said = [readings.statements[n] for n in rules[material.rule]] if material.rule < len(rules) else []
+    data = [d for s in said for r in s.readings for d in r.data]
+    return SaidOfData(
+        frozenset(d.condition.attribute for d in data), _distinct(d for d in data if d.of == "case")
+    )
+
+
+def of_openers(context: Context, said: Iterable[Reading]) -> tuple[Condition, ...]:
+    """The conditions that it states of the act that opens it."""
+    return _distinct(d for r in said for d in r.data if _stated_of(context, r, d) == "opener")
+
+
+def _distinct(data: Iterable[DataRead]) -> tuple[Condition, ...]:
+    return tuple(dict.fromkeys(d.condition for d in data))
+
+
+def recording(context: Context, conditions: Sequence[Condition]) -> list[str]:
+    """The acts whose rows hold every attribute of some conditions, most rows first."""
+    held = [
+        context.profile.attributes[c.attribute].acts
+        for c in conditions
+        if c.attribute in context.profile.attributes
+    ]
+    if len(held) < len(conditions) or not held:
+        return []
+    return sorted(set.intersection(*map(set, held)), key=lambda a: (-min(acts[a].rows for acts in held), a))
+
+
+def _holds(context: Context, activity: str, attribute: str) -> bool:
+    held = context.profile.attributes.get(attribute)
+    return held is not None and activity in held.acts
+
+
+def _stated_of(context: Context, reading: Reading, data: DataRead) -> DataOf:
+    """What a condition is stated of: of what opens, where no row of the act holds it."""
+    told = any(_holds(context, a.activity, data.condition.attribute) for a in reading.targets)
+    return "opener" if data.of == "act" and data.condition.other is None and not told else data.of
+
+
+def narrowed(proposal: ProposedCandidate, data: SaidOfData) -> ProposedCandidate:
+    """A proposed scope with the conditions that the sentence states of its cases; any other as it is."""
+    if proposal.slot != "scope" or not data.cases:
+        return proposal
+    return proposal._replace(content=proposal.content | {"where": data.cases})
+
+
+def on_act(pattern: dict[str, Any], conditions: Sequence[Condition]) -> dict[str, Any]:
+    """An act as a context file writes it, under some conditions."""
+    return pattern | {"where": tuple(conditions)} if conditions else pattern
+
+
+def of_act(
+    context: Context, reading: Reading, act: ActRead, of: DataOf, opener: str | None
+) -> tuple[Condition, ...]:
+    """The conditions that a reading states of one of its acts, under what opens the rule."""
+    found = []
+    for data in reading.data:
+        if _stated_of(context, reading, data) != of:
+            continue
+        condition, other = data.condition, data.condition.other
+        if other is not None and not _holds(context, act.activity, other.attribute) and opener:
+            condition = condition.model_copy(
+                update={"other": Other(attribute=other.attribute, of="activation")}
+            )
+        found.append(condition)
+    return tuple(found)
+
+
+def unheld_words(readings: Readings, reading: Reading) -> Refused | None:
+    """Words on data in the sentence of a reading that no attribute holds."""
+    ends = [m.end() for m in SENTENCE_END.finditer(readings.sentence)]
+
+    def sentence(place: int) -> int:
+        return sum(end <= place for end in ends)
+
+    here = sentence(reading.targets[0].span.start)
+    for span, why in readings.unheld:
+        if sentence(span.start) == here:
+            return Refused(f"'{readings.words(span).strip()}': {why}", REMEDY, reason="no_such_field")
+    return None
+
+
+def unheld_data(context: Context, readings: Readings, reading: Reading) -> Refused | None:
+    """What the records show against a condition that a reading states."""
+    for data in reading.data:
+        if reason := _against(context, reading, data):
+            return Refused(f"'{readings.words(data.span).strip()}': {reason}", REMEDY, reason="no_such_field")
+    return None
+
+
+def _against(context: Context, reading: Reading, data: DataRead) -> str:
+    if context.records.prospective:
+        return ""
+    name, of = data.condition.attribute, _stated_of(context, reading, data)
+    held = context.profile.attributes[name]
+    targets = [a.activity for a in reading.targets]
+    if not held.rows:
+        return f"0 of {context.profile.events:,} rows carry a value of {name!r}"
+    if of in ("case", "opener") and held.distinct == 1 and data.condition.test != "recorded":
+        told = f"{name!r} is the same in all {held.rows:,} rows that carry one"
+        return f"{told}, so a condition on it tells nothing apart"
+    holding = ", ".join(sorted(held.acts))
+    if of == "opener":
+        opener = reading.activation.activity if reading.activation else None
+        others = set(held.acts) - set(targets) - {opener}
+        if opener not in held.acts and (not others or (opener and reading.template not in OPENED_TWICE)):
+            told = f"{name!r} is recorded of {holding}, not of {opener or 'an act that could open the rule'}"
+            return f"{told}; declare it of: case where each case has one"
+    acts = (
+        [reading.exception.activity]
+        if of == "exception" and reading.exception
+        else targets
+        if of == "act"
+        else []
+    )
+    lacking = [a for a in acts if a not in held.acts]
+    return f"{name!r} is recorded of {holding}, not of {', '.join(lacking)}" if lacking else ""
