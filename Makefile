@@ -53,14 +53,17 @@ test-newest:
 	$(NEWEST)/bin/python -m pytest -n $(WORKERS) $(SHARED)
 	$(PYTHON_NEWEST) tests/smoke_wheel.py
 
-# what is handed over, read by tools that others wrote, in an environment of their own
+# what is handed over, read by tools that others wrote, in environments of their own
 readers: $(INSTALLED)
 	$(PYTHON) -m venv --clear --without-pip $(READERS)
 	$(PYTHON) -m pip --python $(READERS)/bin/python install --quiet --disable-pip-version-check \
-	    'sarif-tools>=3' 'junitparser>=4' 'compliance-trestle>=4'
+	    'sarif-tools>=3' 'junitparser>=4' 'compliance-trestle>=4' 'dbt-core<1.11' 'dbt-duckdb<1.11'
+	$(PYTHON) -m venv --clear --without-pip $(READERS)-declare
+	$(PYTHON) -m pip --python $(READERS)-declare/bin/python install --quiet --disable-pip-version-check Declare4Py
 	rm -rf build/readers
-	$(BIN)/python tests/readers.py write build/readers
+	PYTHONPATH=.:tests $(BIN)/python tests/readers.py write build/readers
 	$(READERS)/bin/python tests/readers.py read build/readers
+	$(READERS)-declare/bin/python tests/readers.py declare build/readers
 
 fuzz: $(INSTALLED)
 	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
@@ -88,4 +91,4 @@ perf: $(INSTALLED)
 	$(BIN)/python perf/serve_page.py
 
 clean:
-	rm -rf $(VENV) $(NEWEST) $(READERS) build
+	rm -rf $(VENV) $(NEWEST) $(READERS) $(READERS)-declare build

@@ -181,6 +181,10 @@ def verbs(folder: Path) -> dict[str, list[str]]:
     context.write_text(json.dumps({"schema": {"actions": ["A", "B"]}, "records": GOOD["records"]}))
     invoices, rule, draws = str(CONTEXTS[0]), folder / "rule", folder / "x.nc"
     store = str(folder / "store.duckdb")
+    (folder / "after.yaml").write_text(
+        "{trigger: {act: A, channel: desk}, norm: {constraints: [{template: response, target: B}]}, "
+        "evidence: {channels: [desk]}}"
+    )
     for cases in ("ab", "abc"):
         append(folder / "two_runs.duckdb", delivered(dict.fromkeys(cases, 1)), "deliveries")
     found = {
@@ -194,6 +198,7 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "read": ["read", invoices],
         "draft": ["draft", invoices, *QUICK, "--out", str(rule)],
         "audit": ["audit", invoices, "--rule", str(rule / "rule.json"), "--out", str(rule), "--store", store],
+        "export": ["export", str(folder / "after.yaml"), "--to", "declare"],
         "history": ["history", store],
         "drift": ["drift", str(folder / "two_runs.duckdb")],
         "report": ["report", str(rule), "--out", str(folder / "report.html")],

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gnrs_ppl.cli import audits, drafts, experiments, goals, history, records, rulebook, serve
+from gnrs_ppl.cli import audits, drafts, experiments, goals, handover, history, records, rulebook, serve
 
 app = typer.Typer(
     name="gnrs",
@@ -53,6 +53,7 @@ app.command()(goals.read)
 app.command()(drafts.draft)
 app.command()(audits.audit)
 app.command()(audits.report)
+app.command("export")(handover.export)
 app.command()(history.history)
 app.command()(history.drift)
 app.command()(serve.serve)
