@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -10,33 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hands import Keyboard, Mouse
 from served import KEY, context, on_a_port, running, worked_in
 from test_report_page import desk
-from walk import axe_finds_nothing, overflow
+from walk import SENTENCE, axe_finds_nothing, orders, overflow
 
 from gnrs_ppl.audit.files import audit_files
 from gnrs_ppl.report.audited import save_audit
 
 HOSTILE = "<script>document.title='ran'</script> javascript:alert(2) \u202eevil"
 PHONE = {"width": 360, "height": 740}
-SENTENCE = "Every order must be approved by a manager within five days after it is placed."
-
-
-def log(path: Path, cases: int = 60) -> Path:
-    """Orders, most of them approved in time, and one whose names would run."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["case_id", "activity", "timestamp", "role", "resource"])
-        for n in range(cases):
-            case = f"order {n}" if n else HOSTILE
-            day = 1 + n % 12
-            rows.writerow(
-                [case, "place order", f"2024-03-{day:02}T09:00:00Z", "clerk", HOSTILE if not n else "Ada"]
-            )
-            late = 3 + n % 5
-            rows.writerow([case, "approve order", f"2024-03-{day + late:02}T10:00:00Z", "manager", "Ben"])
-            rows.writerow([case, "ship order", f"2024-03-{day + late:02}T15:00:00Z", "clerk", "Ada"])
-    return path
 
 
 @pytest.fixture
@@ -62,11 +44,11 @@ def look(browser: Any) -> Iterator[Callable[..., Any]]:
     assert said == []
 
 
-def done(tab: Any) -> None:
+def done(tab: Any, hand: Mouse | None = None) -> None:
     """A job's page: wait for its end, which the page shows by itself, and go on."""
     tab.wait_for_selector(".state.done, .state.refused, .state.crashed")
     assert tab.locator(".state").first.text_content() == "done", tab.locator("main").text_content()
-    tab.get_by_role("link", name="Go on").click()
+    (hand or Mouse(tab)).press(tab.get_by_role("link", name="Go on"))
 
 
 def test_a_log_is_imported_and_a_rule_drafted(browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
@@ -77,7 +59,9 @@ def test_a_log_is_imported_and_a_rule_drafted(browser: Any, look: Callable[..., 
         tab = look(address)
         axe_finds_nothing(tab)
         tab.goto(f"{address}/import")
-        tab.get_by_label("file from elsewhere").set_input_files(str(log(tmp_path / "orders.csv", 6)))
+        tab.get_by_label("file from elsewhere").set_input_files(
+            str(orders(tmp_path / "orders.csv", 6, HOSTILE))
+        )
         tab.get_by_role("button", name="Upload").click()
         tab.get_by_role("button", name="Import", exact=True).click()
         done(tab)
@@ -92,74 +76,82 @@ def test_a_log_is_imported_and_a_rule_drafted(browser: Any, look: Callable[..., 
 
 
 @pytest.mark.slow
-def test_the_whole_way(browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
-    """Import, goal, draft, pin, audit, ask, download."""
+@pytest.mark.parametrize("hands", [Mouse, Keyboard])
+def test_the_whole_way(hands: type[Mouse], browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
+    """Import, goal, draft, pin, audit, ask, download; by mouse, and by keyboard alone with the focus seen."""
     folder = tmp_path / "served"
     folder.mkdir()
     context(folder, "invoices")
-    source = log(tmp_path / "orders.csv")
+    source = orders(tmp_path / "orders.csv", odd=HOSTILE)
     with on_a_port(folder) as (address, _):
         tab = look(address, viewport={"width": 1100, "height": 900}, accept_downloads=True)
+        hand = hands(tab)
         steps = tab.get_by_role("navigation", name="Steps")
-        steps.get_by_role("link", name="Import").click()
-        tab.get_by_label("file from elsewhere").set_input_files(str(source))
-        tab.get_by_role("button", name="Upload").click()
-        tab.get_by_role("button", name="Import", exact=True).click()
-        done(tab)
-        tab.get_by_role("link", name="Go on to the goal").click()
+
+        def button(name: str) -> Any:
+            return tab.get_by_role("button", name=name, exact=True).first
+
+        hand.press(steps.get_by_role("link", name="Import"))
+        hand.hand_in(tab.get_by_label("file from elsewhere"), source)
+        hand.press(button("Upload"))
+        hand.press(button("Import"))
+        done(tab, hand)
+        hand.press(tab.get_by_role("link", name="Go on to the goal"))
         with tab.expect_response(
-            lambda answer: "/goal/read" in answer.url and "approved" in answer.request.post_data
+            lambda answer: "/goal/read" in answer.url and "placed" in (answer.request.post_data or "")
         ):
-            tab.get_by_label("Who must").fill(SENTENCE)
+            hand.write(tab.get_by_label("Who must"), SENTENCE)
         tab.wait_for_selector("#reading mark")
         tab.wait_for_load_state("networkidle")
-        tab.get_by_role("button", name="Read it").first.click()
+        hand.press(button("Read it"))
         save = tab.locator("button[name=save]")
         save.or_(tab.locator("legend")).first.wait_for()
         while not save.count():
             with tab.expect_navigation():
-                tab.get_by_role("button", name="Answer").click()
-        save.click()
-        tab.get_by_role("link", name="Go on to the draft").wait_for()
+                hand.press(button("Answer"))
+        hand.press(save)
+        go_on = tab.get_by_role("link", name="Go on to the draft")
+        go_on.wait_for()
         tab.wait_for_load_state("networkidle")  # a reading that is left alone is said on the console
-        tab.get_by_role("link", name="Go on to the draft").click()
-        tab.get_by_text("How it is drafted").click()
-        tab.get_by_label("Chains").fill("4")
-        tab.get_by_label("Sampler").select_option("exact")
-        tab.get_by_role("button", name="Draft", exact=True).click()
+        hand.press(go_on)
+        hand.press(tab.locator("summary", has_text="How it is drafted"))
+        hand.write(tab.get_by_label("Chains"), "4")
+        hand.choose(tab.get_by_label("Sampler"), "exact")
+        hand.press(button("Draft"))
         tab.wait_for_selector("#chains .shares")
         assert tab.locator("#stages li").first.text_content().startswith("drafting")
-        done(tab)
+        done(tab, hand)
         first = tab.locator("h1").text_content()
         axe_finds_nothing(tab)
         tab.reload()
-        tab.locator(".graph details").nth(2).locator("summary").click()
-        tab.locator(".graph > li").nth(2).get_by_role("button", name="Pin").nth(1).click()
-        done(tab)
+        hand.press(tab.locator(".graph details").nth(2).locator("summary"))
+        hand.press(tab.locator(".graph > li").nth(2).get_by_role("button", name="Pin").nth(1))
+        done(tab, hand)
         assert "Fixed or left out by hand: norm=" in tab.locator("main").text_content()
         assert tab.locator("h1").text_content() != first
-        tab.get_by_role("link", name="Audit it").click()
-        tab.get_by_label("Rule").select_option("rule-orders/rule.json")
-        tab.get_by_role("button", name="Take this one").click()
-        tab.get_by_label("On the log of").select_option("orders/context.yaml")
-        tab.get_by_role("button", name="Audit").click()
-        done(tab)
-        tab.get_by_label("Case has").fill("script")
-        tab.get_by_role("button", name="Look").click()
+        hand.press(tab.get_by_role("link", name="Audit it"))
+        hand.choose(tab.get_by_label("Rule"), "rule-orders/rule.json")
+        hand.press(button("Take this one"))
+        hand.choose(tab.get_by_label("On the log of"), "orders/context.yaml")
+        hand.press(button("Audit"))
+        done(tab, hand)
+        hand.write(tab.get_by_label("Case has"), "script")
+        hand.press(button("Look"))
+        tab.get_by_text("page 1 of 1").wait_for()
         assert "<script>document.title='ran'</script>" in tab.locator("tbody th").first.text_content()
         axe_finds_nothing(tab)
-        steps.get_by_role("link", name="Ask").click()
-        tab.get_by_label("Share of what").first.fill("0.1")
-        tab.get_by_role("button", name="Ask").first.click()
+        hand.press(steps.get_by_role("link", name="Ask"))
+        hand.write(tab.get_by_label("Share of what").first, "0.1")
+        hand.press(button("Ask"))
         tab.locator(".answers").wait_for()
         axe_finds_nothing(tab)
-        tab.locator(".answers button").first.click()
+        hand.press(tab.locator(".answers button").first)
         tab.get_by_text("after 1 answer").wait_for()
         (answers,) = folder.glob("*/answers.yaml")
         assert "answer:" in answers.read_text()
-        steps.get_by_role("link", name="Download").click()
+        hand.press(steps.get_by_role("link", name="Download"))
         with tab.expect_download() as archive:
-            tab.get_by_role("link", name="as one archive").click()
+            hand.press(tab.get_by_role("link", name="as one archive"))
         archive.value.save_as(tmp_path / "all.zip")
     names = zipfile.ZipFile(tmp_path / "all.zip").namelist()
     assert {name.rpartition("/")[2] for name in names} >= {
@@ -214,49 +206,6 @@ def test_an_audit_of_a_hundred_thousand_cases_opens_quickly(tmp_path: Path, look
             tab.goto(f"{address}{path}audit/audit.json")
             assert tab.evaluate(loaded) < 3_000, path
             tab.locator("details.case, tbody tr").nth(49).wait_for(state="attached")
-
-
-@pytest.mark.slow
-def test_the_keyboard_alone_begins_a_draft_and_pins(worked: Path, look: Callable[..., Any]) -> None:
-    with on_a_port(worked) as (address, site):
-
-        async def nothing() -> None:
-            return
-
-        site.jobs._work = nothing  # type: ignore[method-assign]
-        tab = look(address, viewport={"width": 1100, "height": 900})
-
-        def to(text: str, most: int = 400) -> None:
-            """Press Tab until what has the focus says so."""
-            for _ in range(most):
-                tab.keyboard.press("Tab")
-                now = tab.evaluate(
-                    "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
-                )
-                if now.strip().startswith(text):
-                    assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-                    return
-            raise AssertionError(f"Tab never came to {text!r}")
-
-        tab.keyboard.press("Tab")
-        assert tab.evaluate("document.activeElement.textContent") == "To the page"
-        to("Draft")
-        tab.keyboard.press("Enter")
-        tab.wait_for_url("**/draft")
-        to("Draft")
-        to("Draft", 12)  # past the link of the way, the button
-        tab.keyboard.press("Enter")
-        tab.wait_for_url("**/jobs/*")
-        tab.goto(f"{address}/rule?of=rule/draft.json")
-        to("6 options of the scope")
-        tab.keyboard.press("Enter")
-        to("Pin S1")
-        tab.keyboard.press("Enter")
-        tab.wait_for_url("**/jobs/*")
-        assert "--fix=scope=S1" in site.jobs.all()[0].arguments
-        to("Cancel")
-        tab.keyboard.press("Enter")
-        tab.wait_for_selector(".state.cancelled")
 
 
 @pytest.mark.slow
