@@ -46,6 +46,8 @@ FEW: dict[tuple[str, str], tuple[int, ...]] = {
     ("not_chain_response", "any"): (3, 5), ("not_chain_response", "at_least"): (0, 5),
     ("not_chain_precedence", "any"): (3, 8), ("not_chain_precedence", "at_least"): (2, 5),
     ("not_succession", "any"): (0, 1), ("chain_succession", "any"): (3,), ("not_chain_succession", "any"): (1,),
+    ("alternate_response", "any"): (1, 4), ("alternate_response", "at_least"): (1,),
+    ("alternate_precedence", "any"): (0, 8), ("alternate_precedence", "at_least"): (1,), ("alternate_succession", "any"): (0, 2),
 }  # fmt: skip
 """Seeds of the fast tier, by template and operator: the first that hit every cell. After a change of pairs.py
 look for others in what ``python tests/agreement.py`` prints."""

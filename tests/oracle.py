@@ -20,6 +20,7 @@ from gnrs_ppl.context.log import Event
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain, coarsest
 from gnrs_ppl.context.types import AttributeType, RecordLayer
 from gnrs_ppl.rule.types import (
+    ALTERNATE,
     BESIDE,
     LOOK_BACK,
     MUTUAL,
@@ -895,6 +896,10 @@ class Others:
             and row.event_id == self.activation.event_id
         ):
             return False
+        if self.template in ALTERNATE:  # N8
+            assert self.repeated is not None
+            key = key_agrees(row, self.sought.key, self.sought.by, self.log)
+            return both(matches(row, self.repeated, self.log), key, equal(row.channel, self.here or ""))
         durable = [c.name for c in self.log.records.channels if c.durable and c.name in self.policy.channels]
         key = key_agrees(row, self.sought.key, self.sought.by, self.log)
         parts = [negated(matches(row, self.sought.act, self.log)), key, equal(row.channel, *durable)]
@@ -999,7 +1004,9 @@ def beside(
             instant = moment(constraint, span, activation, own, proof)
             pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper)
             return pardon or Finding("violated", "seen_forbidden", named(seen), span.upper, None, instant)
-        tie = template == "chain_response" and compare(sight.at(proof), activation) == 0
+        tie = (
+            template in ("chain_response", "alternate_response") and compare(sight.at(proof), activation) == 0
+        )
         return Finding("satisfied", "tie" if tie else "proven", named(seen), span.upper)
     if not over:
         return Finding("pending", "open" if constraint.positive else "unseen", named(seen), span.upper)
@@ -1007,13 +1014,13 @@ def beside(
         return Finding("indeterminate", unknown(sight, 1), named(seen), span.upper)
     if not constraint.positive:
         return Finding("satisfied", "refuted", named(seen), span.upper)
-    instant = activation if template == "chain_precedence" else span.upper
+    instant = activation if template in LOOK_BACK else span.upper
     assert instant is not None
     pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper)
     if pardon is not None:
         return pardon
     instead = [bounding] if bounding else []
-    reason: Reason = "not_preceded" if template == "chain_precedence" else "absent"
+    reason: Reason = "not_preceded" if template in LOOK_BACK else "absent"
     return Finding("violated", reason, named([*seen, *instead]), span.upper, None, instant)
 
 
@@ -1034,7 +1041,7 @@ def bounded(
             return Span(None, True, None, True), None
         following = next(iter(others.definite(Span(start, True, None, True))), None)
         return Span(start, True, at_of(following) if following else None, True), following
-    if template in ("chain_response", "not_chain_response"):
+    if template in BESIDE and template not in LOOK_BACK:
         end = plus(activation, constraint.deadline, log) if constraint.deadline else None
         if end is None:
             end = interval_end(log, case, opening.t0 or activation, activation, window)
@@ -1067,6 +1074,7 @@ def bounded(
 HALVES = {
     "coexistence": ("responded_existence", "responded_existence"),
     "succession": ("response", "precedence"),
+    "alternate_succession": ("alternate_response", "alternate_precedence"),
     "not_succession": ("not_response", "not_precedence"),
     "chain_succession": ("chain_response", "chain_precedence"),
     "not_chain_succession": ("not_chain_response", "not_chain_precedence"),

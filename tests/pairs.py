@@ -268,6 +268,21 @@ def busier(rng: random.Random, template: str, rows: list[Event]) -> list[Event]:
         row._replace(activity="Letter") if row.activity == "Visit" and rng.random() < 0.15 else row
         for row in rows
     ]
+    if "alternate" in template:  # further rows of the activation, in time and at one instant with others
+        dated = [r for r in changed if r.timestamp is not None and r.activity is not None]
+        again = [
+            row._replace(
+                event_id=f"a{row.event_id}",
+                activity="Open",
+                channel=TRIGGER_LOG,
+                timestamp=row.timestamp
+                + (timedelta(days=1) if row.grain == "day" else timedelta(minutes=7))
+                * rng.choice((0, 1, 1, 3)),
+            )
+            for row in dated
+            if row.timestamp is not None and rng.random() < 0.15
+        ]
+        changed = changed + again
     if template in MUTUAL:  # rows that may open either half
         changed = [
             row._replace(activity=None, channel=None) if rng.random() < 0.02 else row for row in changed

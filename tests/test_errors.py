@@ -72,10 +72,10 @@ CASES = [
     Case("stray parameter", "gnrs: {}/context.json: pools.scope.0: vary.deadline is no parameter of the scope slot; correct it", context=edited(("pools.scope.0.vary", {"deadline": ["P1D"]}))),
     Case(
         "unimplemented template",
-        "gnrs: {}/context.json: pools.norm.N3: template 'alternate_succession' is not implemented; use one of existence, exactly, response, precedence, "
+        "gnrs: {}/context.json: pools.norm.N3: template 'exclusive_choice' is not implemented; use one of existence, exactly, response, precedence, "
         "responded_existence, init, end, chain_response, chain_precedence, coexistence, succession, chain_succession, "
-        "absence, not_response, not_precedence, not_coexistence, ",
-        context=edited(("pools.norm.2.content.constraints.0.template", "alternate_succession")),
+        "alternate_response, alternate_precedence, alternate_succession, absence, ",
+        context=edited(("pools.norm.2.content.constraints.0.template", "exclusive_choice")),
     ),
     Case("k beyond the channels", "gnrs: {}/context.json: pools.evidence.0.content: k is 3 but only 2 channel(s) are listed; correct it", context=edited(("pools.evidence.0.content", {"channels": ["roster_log", "checkin_log"], "operator": "at_least", "k": 3}))),
     Case("no pools and no aim", "gnrs: not checkable: the sentence states no duty or ban that acts show; ", code=3, context=edited(("pools", ...), ("goal.required", ...), ("goal.intent", "Bananas are yellow."))),
@@ -114,7 +114,7 @@ CASES = [
     Case("audit without log", "gnrs: arguments: no log to audit; pass --log, or a context that names one", arguments="audit --rule {}/rule.json"),
     Case("rule with count on response", "gnrs: {}/rule.json: rule.norm.constraints.0: count 2 goes with existence, exactly, absence only, not with response; correct it", rule=changed(RULE, ("rule.norm.constraints.0.count", 2)), arguments=AUDIT),
     Case("rule without evidence", "gnrs: {}/rule.json: rule.evidence: is missing; add it", rule=changed(RULE, ("rule.evidence", ...)), arguments=AUDIT),
-    Case("rule with an unimplemented template", "template 'alternate_succession' is not implemented", rule=changed(RULE, ("rule.norm.constraints.0.template", "alternate_succession")), arguments=AUDIT),
+    Case("rule with an unimplemented template", "template 'exclusive_choice' is not implemented", rule=changed(RULE, ("rule.norm.constraints.0.template", "exclusive_choice")), arguments=AUDIT),
     Case("rule without a capable channel", "gnrs: not checkable:", code=3, rule=changed(RULE, ("rule.evidence.channels", ["roster_log"])), arguments=AUDIT),
     Case("rule on a log nobody keeps", "gnrs: not checkable:", code=3, rule=changed(RULE, ("rule.trigger.channel", "checkin_log")), arguments=AUDIT),
     Case(

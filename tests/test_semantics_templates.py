@@ -101,6 +101,64 @@ def test_n7_a_deadline_ends_it_and_an_exception_excuses_up_to_the_breach(evaluat
     assert said(evaluate(unless, log(), [FINE, PAID, later]))[:2] == ("violated", "seen_forbidden")
 
 
+# ---- anew each time
+
+AGAIN = row("f2", "Fine", "2024-03-04 10:00")
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        ([PAID], ("satisfied", "proven", ("p1",), None, None)),
+        ([PAID, APPEALED], ("satisfied", "proven", ("p1",), None, None)),
+        ([AGAIN, row("p1", "Pay", "2024-03-03 10:00")], ("satisfied", "proven", ("p1",), AT_APPEAL, None)),
+        ([AGAIN, PAID], ("violated", "absent", ("f2",), AT_APPEAL, None)),
+        ([AGAIN, row("p1", "Pay", "2024-03-04 10:00")], ("indeterminate", "unknown_order", ("p1",), AT_APPEAL, None)),
+        ([row("f2", "Fine", "2024-03-01 10:00"), PAID], ("indeterminate", "unknown_order", ("p1",), None, None)),
+        ([row("f2", "Fine", None), PAID], ("indeterminate", "unknown_order", ("p1",), None, None)),
+        ([row("u1", None, "2024-03-04 10:00"), PAID], ("indeterminate", "unknown_order", ("p1",), None, None)),
+        ([row("f2", "Fine", "2024-03-04 10:00", "bank"), PAID], ("satisfied", "proven", ("p1",), None, None)),
+        ([row("p1", "Pay", "2024-03-01 10:00")], ("satisfied", "tie", ("p1",), None, None)),
+        ([], ("pending", "open", (), None, None)),
+    ],
+    ids=[
+        "followed", "something else between", "before the next", "only after the next", "at the next one's instant",
+        "two at one instant", "an undated one", "an unknown one", "one in another log", "tie", "nothing yet",
+    ],
+)  # fmt: skip
+def test_n8_each_activation_has_an_act_of_its_own(
+    evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]
+) -> None:
+    structure = rule(duty("alternate_response", "Pay"))
+    assert of(evaluate(structure, log("desk", "bank"), [FINE, *events]), "f1") == expected
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        ([row("p1", "Pay", "2024-02-28 10:00"), row("a1", "Appeal", "2024-02-29 10:00")], ("satisfied", "proven", ("p1",))),
+        (
+            [row("p1", "Pay", "2024-02-28 10:00"), row("f0", "Fine", "2024-02-29 10:00")],
+            ("violated", "not_preceded", ("f0",)),
+        ),
+        (
+            [row("p1", "Pay", "2024-02-29 10:00"), row("f0", "Fine", "2024-02-28 10:00")],
+            ("satisfied", "proven", ("p1",)),
+        ),
+        (
+            [row("p1", "Pay", "2024-02-29 10:00"), row("f0", "Fine", "2024-02-29 10:00")],
+            ("indeterminate", "unknown_order", ("p1",)),
+        ),
+    ],
+    ids=["something else between", "used up by the one before", "anew", "order unknown"],
+)  # fmt: skip
+def test_n8_what_came_before_the_last_one_does_not_count_again(
+    evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]
+) -> None:
+    verdicts = evaluate(rule(duty("alternate_precedence", "Pay", "P30D")), log(), [*events, FINE])
+    assert of(verdicts, "f1")[:3] == expected
+
+
 # ---- mutual templates of other pairs
 
 
@@ -112,6 +170,16 @@ def test_p2_chain_succession_asks_that_both_stand_side_by_side(evaluate: Evaluat
         ("f2", False, "violated", "absent", (), "ann"),
         ("p1", True, "satisfied", "proven", ("f1",), "ann"),
         ("p2", True, "violated", "not_preceded", ("a1",), "ann"),
+    ]
+
+
+def test_p2_alternate_succession_asks_both_anew(evaluate: Evaluate) -> None:
+    events = [FINE, row("p1", "Pay", "2024-03-02 10:00"), row("p2", "Pay", "2024-03-03 10:00"), AGAIN, SHUT]
+    assert halves(evaluate(rule(duty("alternate_succession", "Pay")), log(**CLOSED), events)) == [
+        ("f1", False, "satisfied", "proven", ("p1",), "ann"),
+        ("f2", False, "violated", "absent", (), "ann"),
+        ("p1", True, "satisfied", "proven", ("f1",), "ann"),
+        ("p2", True, "violated", "not_preceded", ("p1",), "ann"),
     ]
 
 
@@ -139,6 +207,6 @@ def test_p2_not_chain_succession_lets_anything_else_stand_between(evaluate: Eval
 
 
 def test_what_joins_two_acts_cannot_begin_with_the_case() -> None:
-    for template in ("not_chain_response", "not_chain_precedence", "chain_succession", "not_succession"):
+    for template in ("not_chain_response", "not_chain_precedence", "chain_succession", "alternate_response"):
         structure = rule(duty(template, "Pay", correlate="same_case"), trigger=None, office="clerk")
         assert "case start is none" in refusal(structure, log())

@@ -140,7 +140,10 @@ class ConstraintPlan:
     @property
     def marks_ties(self) -> bool:
         """Whether a verdict says that its proof ties with the activation."""
-        return self.template in ("response", "chain_response") and self.since == "activation"
+        return (
+            self.template in ("response", "chain_response", "alternate_response")
+            and self.since == "activation"
+        )
 
     @property
     def look_back(self) -> bool:

@@ -27,7 +27,7 @@ from gnrs_ppl.audit.sql import Query, SqlStatement
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Interval
 from gnrs_ppl.context.zone import span
-from gnrs_ppl.rule.types import BESIDE, NEGATIVE, NEIGHBOURS, POSITIVE
+from gnrs_ppl.rule.types import ALTERNATE, BESIDE, NEGATIVE, NEIGHBOURS, POSITIVE, Act
 
 __all__ = ["Grid", "Query", "compile_grid", "compile_procedure", "compile_rule"]
 
@@ -600,9 +600,13 @@ class _Compiler:
             keep=True,
         )
         forward = not (c.look_back or c.template == "end")
-        rows = other_rows(
-            st, f"{p}_other", c.target.act, c.beside, c.key, self._unlike(p, c), back=not forward
-        )
+        if c.template in ALTERNATE:
+            act, channel = self._activating(c)
+            rows = act_rows(st, f"{p}_other", act, (channel,), c.key, back=not forward)
+        else:
+            rows = other_rows(
+                st, f"{p}_other", c.target.act, c.beside, c.key, self._unlike(p, c), back=not forward
+            )
         name, about = f"{p}_beside", "N1: the other event that comes " + ("first" if forward else "last")
         if c.template == "init":
             earliest(st, name, rows, f"{p}_bounded", "lower", about, tie_in=True)
@@ -625,17 +629,22 @@ class _Compiler:
         """What else a row must be to come between: no closing row (N5), no second record of the activation
         (N1).
         """
-        st, trigger = self.st, self.plan.structure.trigger
+        st = self.st
         if c.template == "end" and self.records.case_end:
             return [f"activity NOT IN ({st.bind_all(f'{p}_closing', self.records.case_end)})"]
         if c.template not in BESIDE:
             return []
-        opener = c.after or c.opener
+        act, channel = self._activating(c)
+        here = f"channel = {st.bind(f'{p}_here', channel)}"
+        return [f"(activity NOT IN ({st.bind_all(f'{p}_again', act.activities)}) OR {here} OR NULL)"]
+
+    def _activating(self, c: ConstraintPlan) -> tuple[Act, str]:
+        """The act from which a constraint starts, and its channel."""
+        opener, trigger = c.after or c.opener, self.plan.structure.trigger
         act, channel = (opener.act, opener.rel[0]) if opener else (trigger.act, trigger.channel)
         assert act is not None
         assert channel is not None
-        here = f"channel = {st.bind(f'{p}_here', channel)}"
-        return [f"(activity NOT IN ({st.bind_all(f'{p}_again', act.activities)}) OR {here} OR NULL)"]
+        return act, channel
 
     def _between(self, p: str, c: ConstraintPlan) -> None:
         """Add ``_other_counted``: the other events that lie, or may lie, between the act and what it must be
@@ -656,9 +665,10 @@ class _Compiler:
                 FROM {p}_target_evidence AS e WHERE e.proven""",
         )
         rows = SortedRows(f"{p}_other", c.key is not None)
+        channels = self._activating(c)[1:] if c.template in ALTERNATE else c.beside
         count(
             st,
-            ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template in BESIDE),
+            ActSearch(f"{p}_other", rows, channels, f"{p}_between", skips_own_row=c.template in BESIDE),
         )
 
     def _horizon(self, p: str, role: RolePlan) -> str:
@@ -729,7 +739,7 @@ class _Compiler:
 
     def _judged(self, p: str, c: ConstraintPlan) -> None:
         """Add ``_judged``: the verdict before any exception (V1 to V3)."""
-        absent = "not_preceded" if c.template == "chain_precedence" else "absent"
+        absent = "not_preceded" if c.look_back and c.template in NEIGHBOURS else "absent"
         proven = "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END" if c.marks_ties else "'proven'"
         if c.template == "exactly":
             cases = [

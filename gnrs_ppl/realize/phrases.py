@@ -30,6 +30,9 @@ Relation = Literal[
     "both",
     "only after",
     "only next",
+    "again",
+    "anew",
+    "only again",
 ]
 """Where a constraint looks, seen from its activation."""
 
@@ -54,6 +57,9 @@ RELATIONS: dict[Template, Relation] = {
     "not_chain_precedence": "previous",
     "not_succession": "only after",
     "not_chain_succession": "only next",
+    "alternate_response": "again",
+    "alternate_precedence": "anew",
+    "alternate_succession": "only again",
 }
 
 _AT_BOTH = ", checked at each of the two acts"
@@ -63,6 +69,9 @@ SUFFIXES: dict[tuple[Relation, bool], tuple[Relation, str]] = {
     ("only after", False): ("after", _AT_BOTH),
     ("only next", True): ("next", ", and only then"),
     ("only next", False): ("next", _AT_BOTH),
+    ("only again", True): ("after", ", before it happens again, and only then"),
+    ("again", True): ("after", ", before it happens again"),
+    ("anew", True): ("before", ", anew each time"),
 }
 """Which plainer relation one is told as, and what is said behind it, where the act is asked for (True) or
 not."""

@@ -43,6 +43,9 @@ Positive = Literal[
     "coexistence",
     "succession",
     "chain_succession",
+    "alternate_response",
+    "alternate_precedence",
+    "alternate_succession",
 ]
 Negative = Literal[
     "absence",
@@ -57,9 +60,6 @@ Negative = Literal[
 Unimplemented = Literal[
     "choice",
     "exclusive_choice",
-    "alternate_response",
-    "alternate_precedence",
-    "alternate_succession",
 ]
 Template = Literal[Positive, Negative, Unimplemented]
 """DECLARE template names; polarity lives here only (line 11)."""
@@ -71,21 +71,31 @@ UNIMPLEMENTED: tuple[str, ...] = get_args(Unimplemented)
 IMPLEMENTED: tuple[str, ...] = POSITIVE + NEGATIVE
 COUNTING: tuple[str, ...] = ("existence", "exactly", "absence")
 """Templates whose n is ``count``; every other template asks for one act."""
-LOOK_BACK: tuple[str, ...] = ("precedence", "not_precedence", "chain_precedence", "not_chain_precedence")
+LOOK_BACK: tuple[str, ...] = (
+    "precedence",
+    "not_precedence",
+    "chain_precedence",
+    "not_chain_precedence",
+    "alternate_precedence",
+)
 TWO_SIDED: tuple[str, ...] = ("responded_existence", "not_coexistence")
+ALTERNATE: tuple[str, ...] = ("alternate_response", "alternate_precedence")
+"""Templates that ask for the target anew at each activation: no other one may lie between (N8)."""
 BESIDE: tuple[str, ...] = (
     "chain_response",
     "chain_precedence",
     "not_chain_response",
     "not_chain_precedence",
+    *ALTERNATE,
 )
-"""Templates about what comes directly beside an act."""
+"""Templates about what comes directly beside an act, or with no other such act between."""
 NEIGHBOURS: tuple[str, ...] = ("init", "end", *BESIDE)
 """Templates about what comes directly beside: nothing else may lie between (N entries)."""
 HALVES: dict[str, tuple[Template, Template]] = {
     "coexistence": ("responded_existence", "responded_existence"),
     "succession": ("response", "precedence"),
     "chain_succession": ("chain_response", "chain_precedence"),
+    "alternate_succession": ("alternate_response", "alternate_precedence"),
     "not_succession": ("not_response", "not_precedence"),
     "not_chain_succession": ("not_chain_response", "not_chain_precedence"),
 }
