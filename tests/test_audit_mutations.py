@@ -38,7 +38,7 @@ from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
 CAUGHT = 0.95
-MODULES = ("sql", "checkable", "corroboration", "evidence", "compile", "run")
+MODULES = ("sql", "calendar", "checkable", "corroboration", "evidence", "compile", "run")
 """Load order: each after those it imports."""
 FOLDER = Path(audit_types.__file__).parent
 
@@ -110,7 +110,7 @@ MUTATIONS = [
     Mutation("an unknown second activation is none", "compile", "THEN 'after_unknown' ELSE", "THEN 'no_after' ELSE", by=7),
     Mutation("correlation is dropped", "evidence", " AND s.key IS NOT DISTINCT FROM p.wanted", "", by=7),
     Mutation("rows without a key are passed over", "evidence", "UNION ALL SELECT *, CAST(NULL AS VARCHAR) AS wanted FROM {probes} WHERE key IS NOT NULL", "", by=0),
-    Mutation("a look-back looks ahead", "compile", '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "-")', '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "+")', by=0),
+    Mutation("a look-back looks ahead", "compile", 'c.deadline, f"{p}_active", "a.at_", "-")', 'c.deadline, f"{p}_active", "a.at_", "+")', by=0),
     Mutation("the local clock is lost", "compile", 'local = self.st, f"{bound}ts + to_minutes({bound}off)"', 'local = self.st, f"{bound}ts"', by=0),
     Mutation("months are thirty days", "sql", '("months", "to_months")', '("months", "30 * to_days")', by=7),
     Mutation("days go before months", "sql", '(("months", "to_months"), ("days", "to_days")', '(("days", "to_days"), ("months", "to_months")', by=7),

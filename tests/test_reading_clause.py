@@ -101,13 +101,24 @@ def test_what_was_read_beside_has_words_too() -> None:
     assert worded(told, LEXICON).statements[0].span == found.statements[0].span
 
 
-def test_a_clause_says_that_days_are_working_days() -> None:
-    sentence = "After an invoice is posted the budget holder must approve it within three working days."
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            "three working days",
+            "within three working days after each posting of the invoice in the same case",
+        ),
+        ("two business hours", "within two working hours after each posting of the invoice in the same case"),
+        (
+            "two working weeks",
+            "within 14 days after each posting of the invoice in the same case. It is working time",
+        ),
+    ],
+)
+def test_a_clause_says_working_time(told: str, said: str) -> None:
+    sentence = f"After an invoice is posted the budget holder must approve it within {told}."
     (statement,) = read(sentence, CONTEXT.schema).statements
-    assert clause_of(statement.best, LEXICON) == (
-        "A budget holder must approve the invoice within three days after each posting of the invoice in the same "
-        "case. The days are working days"
-    )
+    assert clause_of(statement.best, LEXICON) == f"A budget holder must approve the invoice {said}"
 
 
 def test_every_value_of_a_question_is_said_in_words() -> None:

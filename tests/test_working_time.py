@@ -6,7 +6,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -24,16 +26,21 @@ from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.audit.sql import SqlStatement
+from gnrs_ppl.benchmarks.realcharter.adapter import length as card_length
+from gnrs_ppl.candidates.build import build_pools
+from gnrs_ppl.context.load import load_context
 from gnrs_ppl.context.log import Event, EventLog, open_connection
 from gnrs_ppl.context.time import Duration, Grain
-from gnrs_ppl.context.types import WEEKDAYS, Calendar, PublicHolidays, RecordLayer
+from gnrs_ppl.context.types import WEEKDAYS, Calendar, Goal, PublicHolidays, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
+from gnrs_ppl.reading import read
+from gnrs_ppl.reading.goal import filled
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.scanner import ParseError
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import canonical
-from gnrs_ppl.rule.types import IMPLEMENTED, Procedure, Structure
+from gnrs_ppl.rule.types import IMPLEMENTED, Norm, Procedure, Structure
 from gnrs_ppl.rulebook.compare import compare
 from gnrs_ppl.rulebook.impact import impact
 
@@ -466,3 +473,34 @@ def test_working_hours_are_those_of_custom_business_hours() -> None:
             local = pd.Timestamp(start, tz="UTC").tz_convert(calendar.zone).tz_localize(None)
             got = pd.Timestamp(bound, tz="UTC").tz_convert(calendar.zone).tz_localize(None)
             assert local + off in (got, off.rollforward(got + pd.Timedelta(microseconds=1)))
+
+
+# ---- goals, sentences and cards
+
+
+@pytest.mark.parametrize(
+    ("told", "written"),
+    [
+        ("five working days", "5WD"),
+        ("ten (10) business days", "10WD"),
+        ("eight working hours", "8WH"),
+        ("one working day", "1WD"),
+    ],
+)
+def test_a_sentence_keeps_its_working_time(told: str, written: str) -> None:
+    context = load_context(Path(__file__).parent.parent / "examples" / "invoices" / "context.yaml")
+    sentence = f"After an invoice is posted, the budget holder must approve it within {told}."
+    goal = Goal(id="approval", intent=sentence)
+    stated = read(sentence, context.schema)
+    assert [str(s.best.time.duration) for s in stated.statements if s.best.time] == [written]
+    found = filled(goal, stated)
+    assert found.within == Duration.parse(written)
+    built = build_pools(replace(context, goal=goal, pools=None))
+    norms = [candidate.content for candidate in built.pools.norm]
+    deadlines = {str(c.deadline) for norm in norms if isinstance(norm, Norm) for c in norm.constraints}
+    assert written in deadlines
+
+
+def test_a_card_keeps_its_working_time() -> None:
+    assert card_length(5, "working days") == Duration(working_days=5)
+    assert card_length(8, "working hours") == Duration(working_hours=8)

@@ -365,12 +365,22 @@ class _Check:
             stated = Duration.parse(said.duration)
         except ValueError as error:
             raise _wrong("time", str(error)) from None
-        length = next((one for one in durations(self.sentence[slice(*span)]) if one.duration == stated), None)
+        told = durations(self.sentence[slice(*span)])
+        length = next((one for one in told if stated in (one.duration, _by_the_clock(one.duration))), None)
         if length is None:
             raise _wrong("time", f"'{said.words}' does not say {stated}")
         exact = Span(span.start + length.start, span.start + length.end)
         latest = "at the latest" in self.sentence[slice(*clause)].lower()
-        return Timed(exact, stated, earlier_counts=latest, working_days=length.working)
+        return Timed(exact, length.duration, earlier_counts=latest, working_days=length.working)
+
+
+def _by_the_clock(duration: Duration) -> Duration:
+    """Working time as models write it in ISO 8601: as many days or hours."""
+    return (
+        Duration(days=duration.working_days, seconds=3600 * duration.working_hours)
+        if duration.working
+        else duration
+    )
 
 
 def _wrong(field: str, problem: str) -> InputError:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.words import NUMBERS as NUMBER_WORDS
-from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, scaled, total
+from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, WORKING_UNITS, scaled, total
 
 NUMBERS = {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one hundred": 100} | {
     words.replace("-", sep): n for words, n in NUMBER_WORDS.items() for sep in "- "
@@ -42,7 +42,7 @@ _SHARE = re.compile(r"(?:an?|one|three) quarters? of (?!an? (?:hour|day|year)\b)
 
 
 class Length(NamedTuple):
-    """A duration as stated, and whether in working days."""
+    """A duration as stated, and whether in working weeks or the like, which it does not say."""
 
     duration: Duration
     working: bool
@@ -57,6 +57,7 @@ def durations(text: str) -> tuple[Length, ...]:
     for m in DURATION.finditer(text):
         if _ORDINAL.search(text, 0, m.end()) or _SHARE.match(text, m.start()):
             continue
+        working = (m["kind"] or "").lower() in ("working", "business")
         if m["half"]:
             half = m["half"].lower()
             if "day" in half:
@@ -68,20 +69,24 @@ def durations(text: str) -> tuple[Length, ...]:
                 length = Duration(
                     seconds=2700 if three else 900 if "quarter" in half else 5400 if "and a" in half else 1800
                 )
+        elif working and not m["number2"] and f"working {_one(m['unit'])}" in WORKING_UNITS:
+            length = scaled(WORKING_UNITS[f"working {_one(m['unit'])}"], number(m["number"]))
         else:
             length = _scaled(m["number"], m["unit"])
         if m["number2"]:
             more = _scaled(m["number2"], m["unit2"])
             length = total(length, more)
         if length != Duration():
-            found.append(
-                Length(length, (m["kind"] or "").lower() in ("working", "business"), m.start(), m.end())
-            )
+            found.append(Length(length, working and not length.working, m.start(), m.end()))
     return tuple(found)
 
 
+def _one(unit: str) -> str:
+    return unit.lower().removesuffix("s")
+
+
 def _scaled(amount: str, unit: str) -> Duration:
-    return scaled(_LENGTH[unit.lower().removesuffix("s")], number(amount))
+    return scaled(_LENGTH[_one(unit)], number(amount))
 
 
 def number(words: str) -> int:

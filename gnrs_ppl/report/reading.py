@@ -115,7 +115,7 @@ def _time(reading: Reading) -> str:
     length = duration(time.duration) if time.duration else "until an event"
     return (
         length
-        + (", in working days" if time.working_days else "")
+        + (", in working time" if time.working_days else "")
         + (", earlier acts count" if time.earlier_counts else "")
     )
 

@@ -47,7 +47,7 @@ def clause_of(reading: Reading, lexicon: Lexicon) -> str:
     except ValidationError:
         return reading_in_words(worded(reading, lexicon))
     clause = render(rule, lexicon.including(rule)).partition(" Evidence: ")[0].removesuffix(".")
-    return clause + (". The days are working days" if reading.time and reading.time.working_days else "")
+    return clause + (". It is working time" if reading.time and reading.time.working_days else "")
 
 
 def rule_of(reading: Reading, lexicon: Lexicon) -> Structure:

@@ -51,6 +51,8 @@ Bound = Literal["at most", "at least", "more than", "exactly"]
 Unit = Literal[
     "hours",
     "days",
+    "working hours",
+    "working days",
     "weeks",
     "months",
     "per month",

@@ -37,8 +37,15 @@ equal)."""
 COMMON_WORDS = frozenset(
     {"a", "and", "as", "at", "by", "for", "from", "in", "its", "no", "of", "on", "or", "the", "to", "with"}
 )
-UNITS = {"hours": "PT{}H", "days": "P{}D", "weeks": "P{}W", "months": "P{}M"}
-"""Units of a card's numbers that are lengths of time, as ISO 8601."""
+UNITS = {
+    "hours": "PT{}H",
+    "days": "P{}D",
+    "working hours": "{}WH",
+    "working days": "{}WD",
+    "weeks": "P{}W",
+    "months": "P{}M",
+}
+"""Units of a card's numbers that are lengths of time, as durations are written."""
 
 
 class Shown(NamedTuple):
