@@ -82,6 +82,10 @@ RULES = {
         "any",
         ["desk"],
     ),
+    "response within two days": ({"template": "response", "deadline": "P2D"}, "any", ["desk"]),
+    "response within two working days": ({"template": "response", "deadline": "2WD"}, "any", ["desk"]),
+    "response within 8 working hours": ({"template": "response", "deadline": "8WH"}, "any", ["desk"]),
+    "precedence, two working days": ({"template": "precedence", "deadline": "2WD"}, "any", ["desk"]),
 }
 RECORDS = RecordLayer(
     channels=tuple(
@@ -89,6 +93,7 @@ RECORDS = RecordLayer(
     ),
     match_within="PT5M",
     attributes=[{"name": "amount", "type": "number"}],
+    calendar={"hours": ["09:00-17:00"], "zone": "Europe/Amsterdam", "holidays": {"country": "NL"}},
 )
 
 
