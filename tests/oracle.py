@@ -382,15 +382,17 @@ def in_order(rows: Sequence[Event]) -> list[Event]:
     )
 
 
-def case_start(log: Log, case: Sequence[Event], rel: Collection[str], before: At) -> At | None:
-    """The start of the case where it is known to a look-back from ``before`` for an act of rel (line 16,
-    I4)."""
+def case_start(log: Log, case: Sequence[Event], rel: Collection[str], before: At | None) -> At | None:
+    """The start of the case where it is known to a look-back from ``before`` (None: from an end that is not
+    known) for an act of rel (line 16, I4)."""
     opening = in_order([row for row in case if row.activity in log.records.case_start])
     first = at_of((opening or in_order(case))[0])  # the case has an activation, so it has a dated row
     known = bool(opening) or (
         first is not None and all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel)
     )
-    return first if known and first is not None and end_of_grain(first) <= end_of_grain(before) else None
+    if not known or first is None:
+        return None
+    return first if before is None or end_of_grain(first) <= end_of_grain(before) else None
 
 
 def interval_end(
@@ -655,13 +657,39 @@ def weighed(
         "both" if constraint.template in TWO_SIDED or constraint.earlier_counts else constraint.template,
         activation,
     )
+    if verdict == "pending":  # X2
+        pardon = excused(
+            log,
+            exceptions or policy,
+            constraint,
+            opening,
+            key,
+            by,
+            span.upper,
+            seen,
+            span.upper,
+            activation,
+            started,
+        )
+        if pardon is not None and pardon.verdict == "excused":
+            return pardon
     if verdict != "violated":
         return Finding(
             verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last)
         )
     instant = moment(constraint, span, activation, own, last)
     pardon = excused(
-        log, exceptions or policy, constraint, opening, key, by, instant, seen, span.upper, started
+        log,
+        exceptions or policy,
+        constraint,
+        opening,
+        key,
+        by,
+        instant,
+        seen,
+        span.upper,
+        activation,
+        started,
     )
     if pardon is not None:
         return pardon
@@ -691,9 +719,10 @@ def excused(
     opening: Opening,
     key: str | None,
     by: Correlation,
-    instant: At,
+    instant: At | None,
     seen: list[Event],
     due: At | None,
+    activation: At,
     started: Event | None = None,
 ) -> Finding | None:
     """What the exception makes of a violation, or None where it stays one; no row is excluded, no office
@@ -701,6 +730,8 @@ def excused(
     if constraint.unless is None:
         return None
     start = case_start(log, opening.case, log.recorders(constraint.unless, policy.channels), instant)
+    if constraint.in_the_meantime:  # X1
+        start = activation
     excuse = look(
         log,
         policy,
@@ -986,10 +1017,14 @@ def beside(
     sight = look(log, policy, sought, span)
     seen = nearest(sight, template, activation)
     proof = proven(sight, 1)
+    waiting = Finding("pending", "open" if constraint.positive else "unseen", named(seen), span.upper)
+    early = excused(log, exceptions, constraint, opening, key, by, span.upper, seen, span.upper, activation)
+    if early is not None and early.verdict == "excused":  # X2
+        waiting = early
     if template == "init" and span.lower is None:
         return Finding("indeterminate", "unknown_key" if key is None else "uncovered", named(seen))
     if template == "end" and not over:
-        return Finding("pending", "open", named(seen), span.upper)
+        return waiting
     if proof is not None:
         last = min((r for rows in sight.definite.values() for r in rows), key=last_first)
         if template in LOOK_BACK or template == "end":
@@ -1002,21 +1037,23 @@ def beside(
             return Finding("indeterminate", "unknown_order", named(seen), span.upper)
         if not constraint.positive:  # N7
             instant = moment(constraint, span, activation, own, proof)
-            pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper)
+            pardon = excused(
+                log, exceptions, constraint, opening, key, by, instant, seen, span.upper, activation
+            )
             return pardon or Finding("violated", "seen_forbidden", named(seen), span.upper, None, instant)
         tie = (
             template in ("chain_response", "alternate_response") and compare(sight.at(proof), activation) == 0
         )
         return Finding("satisfied", "tie" if tie else "proven", named(seen), span.upper)
     if not over:
-        return Finding("pending", "open" if constraint.positive else "unseen", named(seen), span.upper)
+        return waiting
     if not refuted(sight, 1):
         return Finding("indeterminate", unknown(sight, 1), named(seen), span.upper)
     if not constraint.positive:
         return Finding("satisfied", "refuted", named(seen), span.upper)
     instant = activation if template in LOOK_BACK else span.upper
     assert instant is not None
-    pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper)
+    pardon = excused(log, exceptions, constraint, opening, key, by, instant, seen, span.upper, activation)
     if pardon is not None:
         return pardon
     instead = [bounding] if bounding else []

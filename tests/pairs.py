@@ -258,7 +258,22 @@ def random_pair(
     structure = random_rule(rng, template, operator, setting)
     pair = structure, random_records(rng, setting), random_log(rng, structure, setting, cases)
     more = random.Random(f"more {seed} {template} {operator}")
-    return widened(more, structure), pair[1], busier(more, template, pair[2])
+    rule, rows = widened(more, structure), busier(more, template, pair[2])
+    return pardoned(random.Random(f"meantime {seed} {template} {operator}"), rule), pair[1], rows
+
+
+def pardoned(rng: random.Random, structure: Structure) -> Structure:
+    """The rule with an exception that counts in the meantime alone, now and then (X entries)."""
+    (constraint,) = structure.norm.constraints
+    if (
+        constraint.unless is None
+        or constraint.template in (*LOOK_BACK, *MUTUAL, "init")
+        or rng.random() < 0.65
+    ):
+        return structure
+    meanwhile = constraint.model_copy(update={"in_the_meantime": True})
+    norm = structure.norm.model_copy(update={"constraints": (meanwhile,)})
+    return structure.model_copy(update={"norm": norm})
 
 
 def busier(rng: random.Random, template: str, rows: list[Event]) -> list[Event]:

@@ -148,6 +148,10 @@ MUTATIONS = [
     Mutation("a tie that is out at the upper bound may be in", "evidence", 'if search.upper == "unknown":', 'if search.upper != "in":', by=8),
     Mutation("earlier acts do not count", "checkable", '"case_start" if constraint.earlier_counts', '"activation" if constraint.earlier_counts', by=12),
     Mutation("a tie is marked where earlier acts count", "checkable", '"chain_response") and self.since == "activation"', '"chain_response")', by=12),
+    # X entries: exceptions
+    Mutation("an exception on record leaves it pending", "compile", "which = \"j.verdict IN ('violated', 'pending')\"", "which = \"j.verdict = 'violated'\"", by=2),
+    Mutation("what is pending is unknown where its exception is", "compile", 'f"WHEN {violated} AND NOT x.refuted THEN"', '"WHEN NOT x.refuted THEN"', by=2),
+    Mutation("an exception in the meantime is one at any time", "checkable", "in_the_meantime=constraint.in_the_meantime", "in_the_meantime=False", by=2),
     # N entries: neighbours
     Mutation("the act itself comes between", "evidence", '[f"NOT ({matches(st, name, act)})"', '[f"({matches(st, name, act)}) IS NOT NULL"', by=3),
     Mutation("only logs of the act show what comes between", "compile", "c.target.act, c.beside, c.key", "c.target.act, c.target.rel, c.key", by=3),

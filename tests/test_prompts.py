@@ -328,7 +328,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-NOT_ASKED = {"alternatives", "where", "ties", "earlier_counts"}
+NOT_ASKED = {"alternatives", "where", "ties", "earlier_counts", "in_the_meantime"}
 """Fields of the rule language that no prompt speaks of."""
 
 

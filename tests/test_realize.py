@@ -48,6 +48,7 @@ from gnrs_ppl.rule.types import (
     COUNTING,
     DRAFTED,
     IMPLEMENTED,
+    LOOK_BACK,
     MUTUAL,
     ORDERED,
     UNIMPLEMENTED,
@@ -150,6 +151,9 @@ def extended(structure: Structure, others: list[Structure], dice: random.Random)
                 "after": None if template in MUTUAL else after,
                 "unless": constraint.unless and wider(constraint.unless, ()),
                 "ties": dice.choice((None, *get_args(Ties))) if template in ORDERED and not earlier else None,
+                "in_the_meantime": bool(constraint.unless)
+                and template not in (*LOOK_BACK, *MUTUAL, "init")
+                and dice.random() < 0.5,
             }
         )  # fmt: skip
     norm = {"force": structure.norm.force, "bearer": structure.norm.bearer, "constraints": tuple(constraints)}

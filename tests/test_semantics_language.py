@@ -677,3 +677,94 @@ def test_new_fields_are_left_out_where_unset() -> None:
         "template", "target", "after", "correlate", "deadline", "count", "unless",
     ]  # fmt: skip
     assert list(Act(activity="Pay").model_dump()) == ["activity", "location", "object", "role"]
+
+
+# ---- exceptions in the meantime, and those on record
+
+
+@pytest.mark.parametrize(
+    "waived, expected",
+    [
+        ("2024-02-20 10:00", ("violated", "absent", ())),  # before the fine
+        ("2024-03-01 10:00", ("excused", "exception", ("w1",))),  # at the fine's own minute
+        ("2024-03-05 10:00", ("excused", "exception", ("w1",))),
+        ("2024-03-08 10:00", ("indeterminate", "exception_unknown", ())),  # at the due minute
+        ("2024-03-08 10:01", ("violated", "absent", ())),
+    ],
+)
+def test_x1_an_exception_in_the_meantime_comes_after_the_activation(
+    evaluate: Evaluate, waived: str, expected: tuple[Any, ...]
+) -> None:
+    events = [FINE, row("w1", "Waive", waived)]
+    meanwhile = rule(duty("response", "Pay", "P7D", unless="Waive", in_the_meantime=True))
+    assert said(evaluate(meanwhile, log(), events))[:3] == expected
+    before = rule(duty("response", "Pay", "P7D", unless="Waive"))
+    at_any_time = ("excused", "exception", ("w1",)) if waived < "2024-03-08" else expected
+    assert said(evaluate(before, log(), events))[:3] == at_any_time
+
+
+def test_x1_the_meantime_of_a_second_activation_begins_with_it(evaluate: Evaluate) -> None:
+    after = After(act="Appeal", channel="desk")
+    structure = rule(duty("response", "Decide", "P7D", after=after, unless="Waive", in_the_meantime=True))
+    events = [FINE, row("w1", "Waive", "2024-03-02 10:00"), row("a1", "Appeal", "2024-03-03 10:00")]
+    assert said(evaluate(structure, log(), events))[:2] == ("violated", "absent")
+    events.append(row("w2", "Waive", "2024-03-04 10:00"))
+    assert said(evaluate(structure, log(), events))[:3] == ("excused", "exception", ("w2",))
+
+
+def test_x1_a_ban_in_the_meantime_ends_with_its_breach(evaluate: Evaluate) -> None:
+    structure = rule(duty("not_response", "Pay", "P7D", unless="Waive", in_the_meantime=True))
+    paid = [FINE, row("p1", "Pay", "2024-03-05 10:00")]
+    early, between, late = (
+        [*paid, row("w1", "Waive", when)]
+        for when in ("2024-02-20 10:00", "2024-03-04 10:00", "2024-03-06 10:00")
+    )
+    assert said(evaluate(structure, log(), early))[:2] == ("violated", "seen_forbidden")
+    assert said(evaluate(structure, log(), between))[:2] == ("excused", "exception")
+    assert said(evaluate(structure, log(), late))[:2] == ("violated", "seen_forbidden")
+
+
+OPEN_YET = {"end_of_observation": date(2024, 3, 5)}
+
+
+@pytest.mark.parametrize(
+    "template, meanwhile, waived, expected",
+    [
+        ("response", False, "2024-02-20 10:00", ("excused", "exception", ("w1",))),
+        ("response", False, "2024-03-04 10:00", ("excused", "exception", ("w1",))),
+        ("response", True, "2024-02-20 10:00", ("pending", "open", ())),
+        ("response", True, "2024-03-04 10:00", ("excused", "exception", ("w1",))),
+        ("not_response", False, "2024-03-04 10:00", ("excused", "exception", ("w1",))),
+        ("exactly", False, "2024-03-04 10:00", ("excused", "exception", ("w1",))),
+        ("response", False, "2024-04-02 10:00", ("pending", "open", ())),  # in the log, but after its due
+        ("response", False, None, ("pending", "open", ())),  # a waiver at an unknown time proves nothing
+    ],
+)
+def test_x2_an_exception_on_record_decides_what_is_pending(
+    evaluate: Evaluate, template: str, meanwhile: bool, waived: str | None, expected: tuple[Any, ...]
+) -> None:
+    structure = rule(duty(template, "Pay", "P30D", unless="Waive", in_the_meantime=meanwhile))
+    events = [FINE, row("w1", "Waive", waived)]
+    assert said(evaluate(structure, log(**OPEN_YET), events))[:3] == expected
+
+
+def test_x2_where_nothing_ends_a_case_too(evaluate: Evaluate) -> None:
+    structure = rule(duty("response", "Pay", unless="Waive"))
+    events = [FINE, row("w1", "Waive", "2024-03-20 10:00")]
+    assert said(evaluate(structure, log(), events)) == ("excused", "exception", ("w1",), None, None)
+    assert said(evaluate(structure, log(), [FINE])) == ("pending", "open", (), None, None)
+
+
+def test_x2_for_the_end_of_a_case_too(evaluate: Evaluate) -> None:
+    structure = rule(duty("end", "Pay", unless="Waive"))
+    events = [FINE, row("w1", "Waive", "2024-03-20 10:00")]
+    assert said(evaluate(structure, log(case_end=("Close",)), events))[:2] == ("excused", "exception")
+
+
+def test_in_the_meantime_goes_with_an_exception_that_can_come_then() -> None:
+    with pytest.raises(ValueError, match="in_the_meantime goes with unless"):
+        duty("response", "Pay", in_the_meantime=True)
+    for template in ("precedence", "succession", "init"):
+        with pytest.raises(ValueError, match=f"does not go with {template}"):
+            duty(template, "Pay", unless="Waive", in_the_meantime=True)
+    assert "in_the_meantime" not in duty("response", "Pay", unless="Waive").model_dump_json()

@@ -108,6 +108,8 @@ class ConstraintPlan:
         Whether the key must be another than the activation's (D7).
     compared : tuple of str
         Attributes of the activation that rows are compared with (D5).
+    in_the_meantime : bool
+        Whether the exception counts only from the activation on (X1).
     """
 
     index: int
@@ -126,6 +128,7 @@ class ConstraintPlan:
     opener: RolePlan | None = None
     differ: bool = False
     compared: tuple[str, ...] = ()
+    in_the_meantime: bool = False
 
     @property
     def threaded(self) -> bool:
@@ -498,6 +501,7 @@ class _Checker:
             beside,
             differ=correlation == "different_resource",
             compared=constraint.compared,
+            in_the_meantime=constraint.in_the_meantime,
         )
         opener = after.act if after else trigger.act
         if plan.threaded and opener is not None:

@@ -691,7 +691,8 @@ class _Compiler:
         if self.records.case_start:
             start = f"coalesce(f.opening, {start})"
         end = self.st.end_of(f"({start}).ts", f"({start}).grain")
-        start = f"CASE WHEN {end} <= {self.st.end_of(f'{before}ts', f'{before}grain')} THEN {start} END"
+        not_later = f"{end} <= {self.st.end_of(f'{before}ts', f'{before}grain')}"
+        start = f"CASE WHEN {before}ts IS NULL OR {not_later} THEN {start} END"
         return f"({start}).ts", f"({start}).off", f"({start}).grain"
 
     def _first(self) -> tuple[str, str, str]:
@@ -790,7 +791,9 @@ class _Compiler:
         )
 
     def _breach(self, p: str, c: ConstraintPlan, coarsened: bool) -> None:
-        """Add ``_breach``: the violated instances and the instant upper_* of their violation (V4)."""
+        """Add ``_breach``: the violated instances and the instant upper_* of their violation (V4); those still
+        pending with their due, as an exception on record decides them (X2).
+        """
         st = self.st
         due = {part: f"j.upper_{part}" for part in ("ts", "off", "grain")}
         proof = "j.proof_more_" if c.template == "exactly" else "j.proof_"
@@ -813,11 +816,21 @@ class _Compiler:
             values = seen
         else:
             values = due
+        which, pending = "j.verdict = 'violated'", ""
+        if c.unless is not None:
+            which = "j.verdict IN ('violated', 'pending')"
+            values = {
+                part: f"CASE WHEN j.verdict = 'pending' THEN {due[part]} ELSE {value} END"
+                for part, value in values.items()
+            }
+            pending = " or the bound of what is pending"
+        columns = [f"{value} AS upper_{part}" for part, value in values.items()]
+        columns += [f"j.at_{part} AS lower_{part}" for part in due] if c.in_the_meantime else []
         st.add(
             f"{p}_breach",
-            "Line 18: the instant of each violation",
-            f"""SELECT j.inst, j.case_id, {"j.key," if c.key else ""} {"j.thread," if c.threaded else ""} {", ".join(f"{v} AS upper_{part}" for part, v in values.items())}
-                FROM {p}_judged AS j WHERE j.verdict = 'violated'""",
+            f"Line 18: the instant of each violation{pending}",
+            f"""SELECT j.inst, j.case_id, {"j.key," if c.key else ""} {"j.thread," if c.threaded else ""} {", ".join(columns)}
+                FROM {p}_judged AS j WHERE {which}""",
         )
 
     def _exception(self, p: str, c: ConstraintPlan, unless: RolePlan, threads: Threads | None) -> None:
@@ -825,13 +838,18 @@ class _Compiler:
         st = self.st
         common = unless.grain if unless.k > 1 else None
         rows = act_rows(st, f"{p}_unless", unless.act, unless.rel, c.key, common=common, threads=threads)
-        ts, off, grain = self._case_start("a.upper_")
+        if c.in_the_meantime:
+            since, begun = "the activation", f"{p}_breach"
+        else:
+            ts, off, grain = self._case_start("a.upper_")
+            horizon = self._horizon(f"{p}_unless", unless)
+            since = "the start of the case"
+            begun = f"""(SELECT a.*, {ts} AS lower_ts, {off} AS lower_off, {grain} AS lower_grain
+                      FROM {p}_breach AS a LEFT JOIN cases AS f ON f.case_id = a.case_id {horizon})"""
         st.add(
             f"{p}_unless_interval",
-            "Line 18: from the start of the case to the violation",
-            f"""SELECT b.*, coalesce({st.earlier("b.upper_", "b.lower_")}, FALSE) AS empty
-                FROM (SELECT a.*, {ts} AS lower_ts, {off} AS lower_off, {grain} AS lower_grain
-                      FROM {p}_breach AS a LEFT JOIN cases AS f ON f.case_id = a.case_id {self._horizon(f"{p}_unless", unless)}) AS b""",
+            f"Line 18: from {since} to the violation",
+            f"""SELECT b.*, coalesce({st.earlier("b.upper_", "b.lower_")}, FALSE) AS empty FROM {begun} AS b""",
             keep=True,
         )
         evidence(
@@ -864,8 +882,9 @@ class _Compiler:
             reason.append("WHEN j.inst IS NULL THEN 'uncounted'")
         if c.unless is not None:
             joins += f" LEFT JOIN {p}_unless_evidence AS x ON x.inst = i.inst"
-            verdict += ["WHEN x.proven THEN 'excused'", "WHEN NOT x.refuted THEN 'indeterminate'"]
-            reason += ["WHEN x.proven THEN 'exception'", "WHEN NOT x.refuted THEN 'exception_unknown'"]
+            unknown = f"WHEN {violated} AND NOT x.refuted THEN"
+            verdict += ["WHEN x.proven THEN 'excused'", f"{unknown} 'indeterminate'"]
+            reason += ["WHEN x.proven THEN 'exception'", f"{unknown} 'exception_unknown'"]
             witnesses.append("CASE WHEN x.proven THEN x.witnesses ELSE [] END")
             violated += " AND x.refuted AND NOT x.proven"
         if c.template in NEIGHBOURS and c.template in POSITIVE:

@@ -21,6 +21,7 @@ from gnrs_ppl.realize.phrases import (
     BETWEEN,
     BOTH,
     EVERY,
+    EXCUSED,
     FILTERS_NOTHING,
     FIRST_TIME,
     HOLDS,
@@ -53,6 +54,7 @@ Data = dict[str, Any]
 _BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
 _EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
 _TESTS = {text: key for key, text in TESTS.items()}
+_EXCUSED = {words: meanwhile for meanwhile, words in EXCUSED.items()}
 _TIES = {text: key for key, text in TIES.items()}
 # force, whether the act is asked for, and whether it is forbidden once and for all
 _MODALS: dict[str, tuple[Force, bool, bool]] = {f"{text} ": (*key, False) for key, text in MODALS.items()} | {
@@ -547,7 +549,8 @@ class _Reader(Scanner):
             self.need(")")
         if self.take(", unless "):
             found["unless"] = self.an_act()
-            self.need(" is recorded beforehand")
+            self.need(" is recorded ")
+            found["in_the_meantime"] = _EXCUSED[self.need(*_EXCUSED)]
         return (
             found
             | {key: value for key, value in time.items() if key != "relation" and value}
@@ -578,9 +581,11 @@ class _Reader(Scanner):
         if any("unless" in constraint for constraint in constraints):
             raise self.fail("no second exception")
         unless = self.an_act()
-        self.need(" recorded beforehand. ")
+        self.need(" recorded ")
+        meanwhile = _EXCUSED[self.need(*_EXCUSED)]
+        self.need(". ")
         for constraint in constraints:
-            constraint["unless"] = unless
+            constraint |= {"unless": unless, "in_the_meantime": meanwhile}
 
     # Evidence
 

@@ -117,6 +117,8 @@ FILTERS_NOTHING = "but leaves nothing out"
 BOTH: dict[bool, str] = {True: ", both ", False: ", if both are "}
 """What leads to it: asked for along with the act (True), or what makes the act forbidden."""
 
+EXCUSED = {False: "beforehand", True: "in the meantime"}
+"""When an exception is recorded, and whether it counts in the meantime alone."""
 TIES: dict[Ties, str] = {
     "unknown": "if both are recorded at the same time, that leaves it open",
     "fulfil": "if both are recorded at the same time, that counts as kept",

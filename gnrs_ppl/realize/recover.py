@@ -82,6 +82,7 @@ def _constraint_facts(constraint: Constraint) -> list[str]:
     found += _act_facts(f"{place}: target", constraint.target)
     found += [f"{place}: ties {constraint.ties}"] if constraint.ties else []
     found += [f"{place}: earlier acts count"] if constraint.earlier_counts else []
+    found += [f"{place}: unless in the meantime"] if constraint.in_the_meantime else []
     found += [f"{place}: deadline {constraint.deadline}"] if constraint.deadline else []
     if constraint.after:
         found += [

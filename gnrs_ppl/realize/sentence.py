@@ -9,6 +9,7 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import article, capitalised, duration, series, times
 from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.phrases import EXCUSED
 from gnrs_ppl.realize.text import occurrence
 from gnrs_ppl.rule.types import HALVES, LOOK_BACK, Act, Constraint, Structure
 
@@ -47,9 +48,9 @@ _SENTENCES: dict[Reason, str] = {
     "the logs are counted together",
     "unknown_order": "the record shows {an_act} in {logs}, but not whether something else came in between",
     "exception_unknown": "the records do not meet the rule, nor do they settle whether {exception} came "
-    "first, which would excuse it",
+    "{in_time}, which would excuse it",
     "no_after": "no {second_noun} is recorded, so the rule asked for nothing",
-    "exception": "{exception} is recorded beforehand, which the rule accepts as an exception",
+    "exception": "{exception} is recorded {excused}, which the rule accepts as an exception",
 }
 
 _AHEAD: dict[Reason, str] = {
@@ -109,6 +110,8 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
         "second": _named(constraint.after.act if constraint.after else None, lexicon),
         "second_noun": occurrence(constraint.after.act, lexicon) if constraint.after else "further act",
         "exception": _named(constraint.unless, lexicon),
+        "excused": EXCUSED[constraint.in_the_meantime],
+        "in_time": "in the meantime" if constraint.in_the_meantime else "first",
     }
     sentences = _SENTENCES | _AHEAD if template == "precedence" else _SENTENCES
     text = f"in case {one_line(verdict.case_id, 80)}, {sentences[verdict.reason].format(**parts)}"

@@ -33,6 +33,7 @@ from gnrs_ppl.realize.phrases import (
     BETWEEN,
     BOTH,
     EVERY,
+    EXCUSED,
     FILTERS_NOTHING,
     FIRST_TIME,
     HOLDS,
@@ -234,9 +235,10 @@ class _Writer:
 
     def rest(self, dates_only: bool) -> Iterator[Piece]:
         """What is said between the duties and what follows a breach, a sentence each."""
-        exceptions = {c.unless for c in self.constraints}
-        if (shared := next(iter(exceptions))) and len(exceptions) == 1:
-            yield Piece("X", f"exception: {self.an(shared)} recorded beforehand")
+        exceptions = {(c.unless, c.in_the_meantime) for c in self.constraints}
+        (shared, meanwhile), *others = exceptions
+        if shared and not others:
+            yield Piece("X", f"exception: {self.an(shared)} recorded {EXCUSED[meanwhile]}")
         if applies := self.applies():
             yield Piece("A", f"this applies {', '.join(applies)}")
         if meant := self.meant():
@@ -404,8 +406,10 @@ class _Writer:
             if shared := self.shared(constraint):
                 text += BOTH[constraint.positive] + shared
             text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
-            if constraint.unless and len({c.unless for c in self.constraints}) > 1:
-                text += f", unless {self.an(constraint.unless)} is recorded beforehand"
+            exceptions = {(c.unless, c.in_the_meantime) for c in self.constraints}
+            if constraint.unless and len(exceptions) > 1:
+                when = EXCUSED[constraint.in_the_meantime]
+                text += f", unless {self.an(constraint.unless)} is recorded {when}"
             bearer = [Piece("W", who)] if who else []
             yield [*bearer, Piece("M", asked, " " if who else ""), Piece("T", text, " ")]
 

@@ -421,6 +421,9 @@ class Constraint(Frozen):
     where left out (line 19)."""
     earlier_counts: Annotated[bool, Field(exclude_if=_unset)] = False
     """Whether a response may also have happened before its activation: at the latest (L entries)."""
+    in_the_meantime: Annotated[bool, Field(exclude_if=_unset)] = False
+    """Whether the exception counts only from the activation on; at any time before where left out (X
+    entries)."""
 
     @model_validator(mode="after")
     def _fields_of_the_template(self) -> Constraint:
@@ -432,6 +435,12 @@ class Constraint(Frozen):
             raise ValueError(f"ties goes with {', '.join(ORDERED)} only, and not with earlier_counts")
         if self.earlier_counts and self.template != "response":
             raise ValueError(f"earlier_counts goes with response only, not with {self.template}")
+        if self.in_the_meantime and self.unless is None:
+            raise ValueError("in_the_meantime goes with unless")
+        if self.in_the_meantime and self.template in (*LOOK_BACK, *MUTUAL, "init"):
+            raise ValueError(
+                f"in_the_meantime does not go with {self.template}: it does not look ahead alone"
+            )
         if self.deadline is not None and self.template in ("init", "end"):
             raise ValueError(
                 f"{self.template} has no deadline: it is about the first or the last event of a case"
