@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -154,3 +157,64 @@ def test_four_eyes_count_as_a_plain_query_does(tmp_path: Path) -> None:
     by_hand = dict(duckdb.connect().execute(query, [str(events)]).fetchall())
     assert {verdict: n for verdict, n in found.counts.items() if n} == by_hand
     assert by_hand == {"satisfied": 223, "violated": 1154, "pending": 57}
+
+
+DUTCH_HOLIDAYS = (
+    "2010-12-25", "2010-12-26", "2011-01-01", "2011-04-22", "2011-04-24", "2011-04-25", "2011-04-30", "2011-06-02",
+    "2011-06-12", "2011-06-13", "2011-12-25", "2011-12-26", "2012-01-01",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("deadline", "wanted"),
+    [
+        ("5WD", {"satisfied": 1253, "violated": 178, "pending": 3}),
+        ("P7D", {"satisfied": 1250, "violated": 181, "pending": 3}),
+    ],
+)
+def test_working_days_count_as_numpy_does(tmp_path: Path, deadline: str, wanted: dict[str, int]) -> None:
+    """Five working days or seven days from a confirmed receipt to its check, of the same log."""
+    source = FINES.parent / "receipt.xes.gz"
+    if not source.exists():
+        pytest.skip("the receipt log is not at hand")
+    events = import_source(source, tmp_path / "receipt").folder / "events.parquet"
+    columns = {"case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp"}
+    records = RecordLayer.model_validate(
+        {
+            "columns": columns,
+            "constants": {"channel": "receipt"},
+            "channels": [{"name": "receipt", "closed_world": True}],
+            "calendar": {"zone": "Europe/Amsterdam", "holidays": {"country": "NL"}},
+        }
+    )
+    duty = {"template": "response", "target": "T02 Check confirmation of receipt", "deadline": deadline}
+    rule = {
+        "trigger": {"act": "Confirmation of receipt", "channel": "receipt"},
+        "norm": {"constraints": [duty]},
+    } | yaml.safe_load(REST.replace("fines", "receipt"))
+    found = gnrs.audit(Structure.model_validate(rule), read_log(events, records))
+    query = (
+        'SELECT "case:concept:name", "concept:name", CAST("time:timestamp" AS VARCHAR) FROM read_parquet(?)'
+    )
+    rows = pd.DataFrame(
+        duckdb.connect().execute(query, [str(events)]).fetchall(), columns=["case", "act", "at"]
+    )
+    rows["at"] = pd.to_datetime(rows["at"], utc=True, format="ISO8601").dt.tz_convert("Europe/Amsterdam")
+    last, counts = rows["at"].max(), Counter[str]()
+    checked = rows[rows["act"] == "T02 Check confirmation of receipt"].groupby("case")["at"].apply(list)
+    for case, at in rows.loc[rows["act"] == "Confirmation of receipt", ["case", "at"]].itertuples(
+        index=False
+    ):
+        if deadline == "P7D":
+            due = at + pd.Timedelta(days=7)
+        else:
+            day = np.busday_offset(
+                np.datetime64(at.date(), "D"), 5, roll="backward", holidays=list(DUTCH_HOLIDAYS)
+            )
+            due = (pd.Timestamp(day) + pd.DateOffset(days=1)).tz_localize("Europe/Amsterdam")
+            due -= pd.Timedelta(microseconds=1)
+        done = any(at <= one <= due for one in checked.get(case, []))
+        counts["satisfied" if done else "pending" if due > last else "violated"] += 1
+    assert {verdict: n for verdict, n in found.counts.items() if n} == counts
+    assert counts == wanted
