@@ -5,28 +5,35 @@ from __future__ import annotations
 import re
 
 _FAULT = (
-    r"(?:breach|violation|infringement|offen[cs]e|irregularity|infraction|transgression|misconduct|no-go|mistake|error|fault|"
-    r"wrong|finding|non-conformity|non-compliance|non-compliant|taboo)"
+    r"(?:breach|violation|infringement|offen[cs]e|irregularity|infraction|transgression|misconduct|no-go|mistake|error|"
+    r"fault|wrong|finding|non-conformity|non-compliance|non-compliant|taboo)"
 )
-_FAULTY = (
-    r"(?:un|in)(?:acceptable|admissible|permissible|tolerable|excusable)|wrong|improper|out of (?:the question|order|bounds)|"
-    r"forbidden|prohibited|banned|not (?:\w+ )?(?:acceptable|admissible|permissible|tolerable|allowed|permitted|on(?= to\b)|okay|ok|"
-    r"fine|right|in order|an option|accepted|tolerated)"
+_BAD = (
+    r"(?:(?:un|in)(?:acceptable|admissible|permissible|tolerable|excusable)|out of (?:the question|order|bounds)|"
+    r"not (?:\w+ )?(?:acceptable|admissible|permissible|tolerable|allowed|permitted|on(?= to\b)|okay|ok|fine|right|in order|"
+    r"an option|accepted|tolerated))"
 )
-DISAPPROVES = re.compile(
-    rf"\b(?:(?:is|are|be|being|counts?|counted|constitutes?|constituting|amounts?|regarded|treated|considered|recorded|reported|"
-    rf"deemed|makes?|up)(?: as| to be| to)? (?:(?:an?|the|clear|serious|grave|plain|severe) ){{0,3}}{_FAULT}s?|"
-    rf"{_FAULTY}|(?:will|would|do|does|can|shall|must)(?: not|n't) (?:be )?(?:tolerate|accept|allow|permit|have|want|stand for|put up "
-    rf"with|do to|happen|occur)(?:d|ed)?|(?:won't|cannot|can't) (?:be )?(?:tolerate|accept|allow|have|do|happen|occur)(?:d|ed)?|"
-    rf"(?:may|should|must) (?:not|never) (?:happen|occur|come about)|never to (?:happen|occur)|looks? bad|"
-    rf"{_FAULT}s?(?=\s*[:–])"
-    rf")\b",
-    re.IGNORECASE,
+_OUT = r"(?:wrong|improper|forbidden|prohibited|banned|barred)"
+"""What may be said of things too ("the wrong customer"), and disapproves where it is a predicate."""
+_IS_A = (
+    r"(?:is|are|be|being|counts?|counted|constitutes?|constituting|amounts?|regarded|treated|considered|recorded|reported|"
+    r"deemed|makes?|up)(?: as| to be| to)?"
 )
+_NOT = r"(?: not|n't| never)"
+_TOLERATE = r"(?:tolerate|accept|allow|permit|have|want|stand for|put up with)"
+_WAYS = (
+    rf"{_IS_A} (?:(?:an?|the|clear|serious|grave|plain|severe) ){{0,3}}{_FAULT}s?",
+    _BAD,
+    rf"(?:is|are|be|being|been|remains?) (?:\w+ )?{_OUT}",
+    rf"(?:{_FAULT}s?|{_OUT})(?=\s*[:–])",
+    rf"(?:I|we) (?:will|would|do|shall|can)?(?:{_NOT}|not|won't|cannot|can't) {_TOLERATE}",
+    rf"(?:will|would|shall|can|must|may|should){_NOT} be (?:tolerated|accepted|allowed|permitted)",
+    rf"(?:may|must|should|shall|can){_NOT} (?:happen|occur|come about)|never to (?:happen|occur)|does{_NOT} do to|looks? bad",
+)
+DISAPPROVES = re.compile(rf"\b(?:{'|'.join(_WAYS)})\b", re.IGNORECASE)
 """Says of what is told that it is a fault, or is not to be."""
-
 DISAPPROVED_HEADING = re.compile(
-    rf"\W*(?:(?:an?|the|clear|serious|grave|strictly|absolutely) ){{0,3}}(?:{_FAULT}s?(?: \d+)?|{_FAULTY}|never|not so|no)\s*",
+    rf"\W*(?:(?:an?|the|clear|serious|grave|strictly|absolutely) ){{0,3}}(?:{_FAULT}s?(?: \d+)?|{_BAD}|{_OUT}|never|not so|no)\s*",
     re.IGNORECASE,
 )
 """Before the colon of a sentence that tells what is disapproved of: "Not acceptable: …"."""

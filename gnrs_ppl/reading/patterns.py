@@ -26,7 +26,7 @@ NOT_NEGATIVE = re.compile(
 )
 BEFELL = _words(
     r"(?:ha(?:s|ve|d)|having|was|were|is|are|been|being|already|gets?|got)(?: (?:not|never|been|already|now|just|since|then|yet))* [a-z]+|"
-    r"\w+(?:ed|ing)|\w+n't (?:been )?[a-z]+|once [a-z]+(?:ed|id|ent)"
+    r"\w+ed|\w+n't (?:been )?[a-z]+|once [a-z]+(?:ed|id|ent)"
 )
 """Says what was done, or is the case."""
 FREE = _words(

@@ -107,13 +107,13 @@ class Banned(Mentioned):
         tokens, (first, last) = self.text.tokens, self.marked.spans[k]
         end = tokens[last].end - sentence.start
         since = tokens[self.marked.spans[before][1]].end - sentence.start if before is not None else 0
-        since = min(since, tokens[first].start - sentence.start)
+        clause = self._clause(k)
+        since = min(max(since, clause.opened - sentence.start), tokens[first].start - sentence.start)
         opened = list(_OPENERS.finditer(plain, since, end))
         joints = [m.end() for m in _JOINT.finditer(plain, opened[-1].end() if opened else since, end)]
         start = joints[-1] if joints else opened[-1].end() if opened else since
         words = plain[start : self._goes_on(sentence, plain, k, end)]
         opener = opened[-1][0].lower() if opened else ""
-        clause = self._clause(k)
         if clause.kind in _OPENED_BY and clause.opened - sentence.start >= max(
             [since, *(m.start() for m in opened)]
         ):
@@ -141,6 +141,8 @@ class Banned(Mentioned):
             if deed.opener:
                 continue
             if fact.negated:
+                return Ban(fact.mention, deed.mention, "precedence")
+            if patterns.EARLIER.search(deed.words) and not patterns.EARLIER.search(fact.words):
                 return Ban(fact.mention, deed.mention, "precedence")
             return _after(deed, fact)
         return None
