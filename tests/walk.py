@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +14,12 @@ from urllib.parse import quote
 import pytest
 from served import running, said, stood, worked_in
 
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.web import Site
 
+HOSTILE = "<script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"> javascript:alert(2) \u202eevil"
+LONG = "y" * 100_000
 SENTENCE = "Every order must be approved by a manager within five days after it is placed."
 OPEN = "Shipping an order demands that it is approved."
 """A sentence that leaves something open."""
@@ -110,8 +115,10 @@ NO_PAGES = ("/static/{name}", "/jobs/{number}/events", "/download/all.zip")
 """Addresses that give a file or a stream."""
 
 
-def orders(path: Path, cases: int = 60, odd: str = "") -> Path:
-    """A log of orders, most of them approved in time; of the first the names are others."""
+def orders(path: Path, cases: int = 60, odd: str = "", long: str = "") -> Path:
+    """A log of orders, most of them approved in time; of the first the names are others, and one person's name may
+    be long.
+    """
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["case_id", "activity", "timestamp", "role", "resource"])
@@ -119,7 +126,8 @@ def orders(path: Path, cases: int = 60, odd: str = "") -> Path:
             case, who = (odd, odd) if odd and not n else (f"order {n}", "Ada")
             day, late = 1 + n % 12, 3 + n % 5
             rows.writerow([case, "place order", f"2024-03-{day:02}T09:00:00Z", "clerk", who])
-            rows.writerow([case, "approve order", f"2024-03-{day + late:02}T10:00:00Z", "manager", "Ben"])
+            ben = long or "Ben" if n == 1 else "Ben"
+            rows.writerow([case, "approve order", f"2024-03-{day + late:02}T10:00:00Z", "manager", ben])
             rows.writerow([case, "ship order", f"2024-03-{day + late:02}T15:00:00Z", "clerk", "Ada"])
     return path
 
@@ -132,6 +140,43 @@ def everything(folder: Path, *how: str) -> Path:
         patch.chdir(folder)
         said("import", "orders.csv", "--out", "orders")
     return folder
+
+
+def poisoned(folder: Path) -> Path:
+    """A folder in which everything was done, where files, folders, cells, words and jobs have names that would run,
+    turn the line round or break it.
+    """
+    named = folder / HOSTILE.replace("/", "\u2215")
+    named.mkdir()
+    for place in ("invoices/context.yaml", "rule/rule.json", "rule/draft.json", "rule/audit.json"):
+        shutil.copy(folder / place, named)
+    for name in (named.name, "y" * 240):
+        shutil.copy(folder / "orders.csv", folder / f"{name}.csv")
+    shutil.rmtree(folder / "orders")
+    orders(folder / "orders.csv", odd=HOSTILE, long=LONG)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        said("import", "orders.csv", "--out", "orders")
+    for kind in ("draft", "audit"):
+        text = _with_hostile((folder / "rule" / f"{kind}.json").read_text())
+        write_all(folder / "rule", [(f"{kind}.json", text.encode())], manifest=True)
+    with (folder / "rule" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
+        heads, first, *rest = csv.reader(file)
+    written = io.StringIO(newline="")
+    csv.writer(written).writerows([heads, [HOSTILE, *first[1:-1], LONG], [LONG, *first[1:]], *rest])
+    write_all(folder / "rule", [("verdicts.csv", written.getvalue().encode())], manifest=True)
+    for job in (folder / "jobs").iterdir():
+        for path in job.iterdir():
+            path.write_text(_with_hostile(path.read_text()))
+    return folder
+
+
+def _with_hostile(text: str) -> str:
+    """A JSON text whose words for people, things and logs, and whose cases, are hostile; some are long."""
+    inside = json.dumps(HOSTILE)[1:-1]
+    for words in ("budget holder", "credit note", "ERP log", "A job"):
+        text = text.replace(words, f"{inside} {LONG}", 2).replace(words, inside)
+    return text.replace("inv_0", f"{inside}_0")
 
 
 def at_work(site: Site) -> None:
@@ -147,7 +192,7 @@ def at_work(site: Site) -> None:
 
 def to_page(tab: Any, address: str, page: Page) -> None:
     """Bring a tab to a page, in the state that is meant."""
-    tab.goto(address + quote(page.path, safe="/?=&-."))
+    tab.goto(page.path if page.path.startswith("file:") else address + quote(page.path, safe="/?=&-."))
     tab.wait_for_load_state("load")
     page.then(tab)
     tab.locator(page.shown).first.wait_for()
