@@ -107,7 +107,15 @@ def test_a_csv_file_becomes_a_context_that_works_at_once(tmp_path: Path) -> None
     assert {c: name for c, (name, _, _) in done.columns.items()} == {
         "case_id": "case_id", "activity": "activity", "timestamp": "timestamp", "resource": "org:resource", "role": "org:role", "value": "cost",
     }  # fmt: skip
-    assert done.counts == {"cases": 12, "actions": 4, "roles": 3, "locations": 0, "objects": 0, "channels": 1}
+    assert done.counts == {
+        "cases": 12,
+        "actions": 4,
+        "roles": 3,
+        "locations": 0,
+        "objects": 0,
+        "channels": 1,
+        "attributes": 1,
+    }
     made = context_of(tmp_path / "out")
     assert made["records"]["case_start"] == ["register request"]
     assert made["records"]["case_end"] == ["Order Shipped"]

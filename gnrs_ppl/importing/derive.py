@@ -526,8 +526,9 @@ def make_speakable(derived: Derived) -> None:
                 "location": "locations",
                 "object": "objects",
                 "channel": "channels",
+                "attribute": "attributes",
             }.get(kind, kind)
-            place = records if kind == "channels" else schema
+            place = records if kind in ("channels", "attributes") else schema
             name = next(
                 (
                     t["name"]
@@ -560,6 +561,7 @@ def _number(term: dict[str, Any], kind: str, number: int) -> None:
         "locations": "place",
         "objects": "object",
         "channels": "log",
+        "attributes": "attribute",
     }[kind]
     if kind == "actions":
         term |= {"phrase": f"carry out {word} No-{number}", "noun": f"{word} No-{number}"}

@@ -16,6 +16,7 @@ from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
 from gnrs_ppl.context.load import _ContextFile, load_context
 from gnrs_ppl.context.output import as_written, check_apart, check_folder, folder_of_copies, write_all
 from gnrs_ppl.errors import InputError, one_line
+from gnrs_ppl.importing.attributes import propose_attributes
 from gnrs_ppl.importing.derive import Derived, derive, derive_model, names_of
 from gnrs_ppl.importing.events import Events, events_of
 from gnrs_ppl.importing.formats import read_source
@@ -47,6 +48,8 @@ class Imported:
         Kind of guess -> how many there are.
     counts : mapping
         Cases, activities, roles and so on.
+    attributes : tuple of mapping
+        What rules can state conditions on, as the context file states it.
     sentence : str
         The guessed goal's; empty where a person has put a goal in its place.
     kept : tuple of str
@@ -65,6 +68,7 @@ class Imported:
     columns: Mapping[str, tuple[str, float, str]]
     guesses: Mapping[str, int]
     counts: Mapping[str, int]
+    attributes: tuple[Mapping[str, Any], ...]
     sentence: str
     kept: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
@@ -83,6 +87,7 @@ class Imported:
             "columns": _plain(self.columns),
             "guesses": dict(self.guesses),
             "counts": dict(self.counts),
+            "attributes": [dict(attribute) for attribute in self.attributes],
             "first_goal": self.sentence,
             "kept": list(self.kept),
             "said": list(self.said),
@@ -157,6 +162,7 @@ def import_source(
             if found.has_log:
                 events = events_of(staging, found, told, zone_named(zone) if zone else None, order)
                 derived = derive(events, found, name)
+                propose_attributes(events, derived)
                 events.write(str(place / "events.parquet"))
                 content = (place / "events.parquet").read_bytes()
             else:
@@ -248,7 +254,7 @@ def _written(
     schema = derived.data["schema"]
     counts = {"cases": events.staging.one("SELECT count(DISTINCT case_id) FROM seen")[0]} if events else {}
     counts |= {part: len(schema.get(part, ())) for part in ("actions", "roles", "locations", "objects")}
-    counts["channels"] = len(derived.data["records"].get("channels", ()))
+    counts |= {part: len(derived.data["records"].get(part, ())) for part in ("channels", "attributes")}
     return Imported(
         folder,
         found.form,
@@ -260,6 +266,7 @@ def _written(
         columns,
         dict(derived.guesses),
         counts,
+        tuple(derived.data["records"].get("attributes", ())),
         "" if any(edit.startswith("goal") for edit in kept) else str(derived.data["goal"]["intent"]),
         tuple(kept),
         tuple(events.said if events else found.said),

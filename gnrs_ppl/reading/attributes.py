@@ -13,6 +13,8 @@ from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
 from gnrs_ppl.reading.words import SYNONYM
 from gnrs_ppl.words import plural
 
+_TWO_WORDS = 8
+"""Letters from which a name without spaces may be two words."""
 _HEAD = 0.8
 """How well the last word of an attribute's phrase tells it: the price, for the total price."""
 ONLY = 0.7
@@ -132,10 +134,15 @@ def _phrases(attribute: Attribute) -> tuple[re.Pattern[str], ...]:
         if text
     )
     forms = [form for text in given for form in dict.fromkeys((text, plural(text)))]
-    return tuple(
-        re.compile(r"(?<!\w)" + r"[\s_-]+".join(map(re.escape, form.split())) + r"(?!\w)", re.IGNORECASE)
-        for form in forms
-    )
+    return tuple(re.compile(rf"(?<!\w){_apart(form)}(?!\w)", re.IGNORECASE) for form in forms)
+
+
+def _apart(form: str) -> str:
+    """A pattern of some words; one long word may be two (vehicleclass)."""
+    words = form.split()
+    if len(words) == 1 and len(form) >= _TWO_WORDS:
+        return r"[\s_-]?".join(map(re.escape, form))
+    return r"[\s_-]+".join(map(re.escape, words))
 
 
 def values_in(text: str, known: Sequence[Valued]) -> Iterator[tuple[Valued, Span, bool]]:

@@ -27,6 +27,12 @@ def print_import(done: Imported) -> None:
         for column, (name, sure, why) in done.columns.items():
             row(drawn, column, name, f"{sure:.2f}", why)
         out.print(drawn)
+    if done.attributes:
+        drawn = table("Attributes, for conditions on data", "name", "type", "of", "unit or values")
+        for told in done.attributes:
+            known = told.get("unit") or ", ".join(map(str, told.get("values", ())))
+            row(drawn, told["name"], told["type"], told.get("of", "event"), known)
+        out.print(drawn)
     out.print(
         shown(
             "Found: "

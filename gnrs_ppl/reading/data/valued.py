@@ -148,6 +148,8 @@ class OfValues(Framed):
             return None
         if len(one.words) < _LONG_ENOUGH and not (preposition and preposition["kind"]):
             return None
+        if not (written or preposition or one.value.islower()):
+            return None  # post the invoice, where a channel is called Post
         verb = re.search(
             r"\b(?:is|are|was|were)\s+(?:an?\s+)?$",
             self.text[: other.start() if other else start],
