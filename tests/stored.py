@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from gnrs_ppl.audit import audit
+from gnrs_ppl.audit.again import Checked
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.types import RecordLayer
@@ -37,7 +38,11 @@ RULE = Structure.model_validate(
 )
 
 
-def delivered(days: Mapping[str, int | None], rule: Structure = RULE) -> AuditResult:
+def delivered(
+    days: Mapping[str, int | None],
+    rule: Structure = RULE,
+    earlier: Callable[[str], Checked | None] | None = None,
+) -> AuditResult:
     """The audit of a log with an order in each case, delivered so many days later, at an unknown time (0) or
     not at all.
     """
@@ -49,7 +54,9 @@ def delivered(days: Mapping[str, int | None], rule: Structure = RULE) -> AuditRe
                 _event(f"{case}-d", case, "Deliver", START + timedelta(days=after) if after else None)
             )
     rows.append(_event("last", "the_last", "Deliver", datetime(2024, 2, 1)))
-    return audit(rule, EventLog.from_events(rows, RECORDS), records=RECORDS)
+    return audit(
+        rule, EventLog.from_events(rows, RECORDS), records=RECORDS, allow_unrecorded=True, earlier=earlier
+    )
 
 
 def _event(event: str, case: str, activity: str, at: datetime | None) -> Event:

@@ -12,6 +12,9 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gnrs_ppl.audit.again import Checked
     from gnrs_ppl.audit.result import AuditResult
 
 __all__ = ["VERDICTS", "InstanceVerdict", "Reason", "Verdict", "audit"]
@@ -24,6 +27,7 @@ def audit(
     records: RecordLayer | None = None,
     schema: Schema | None = None,
     allow_unrecorded: bool = False,
+    earlier: Callable[[str], Checked | None] | None = None,
 ) -> AuditResult:
     """Verdicts of a rule on a log.
 
@@ -40,6 +44,9 @@ def audit(
         the names.
     allow_unrecorded : bool, optional
         Take names that are neither declared nor in any row as findings.
+    earlier : callable, optional
+        From a check's basis to an earlier check on it, such as a store has (``gnrs_ppl.audit.again``): only
+        cases that changed since are checked again, with the same outcome.
 
     Returns
     -------
@@ -54,6 +61,7 @@ def audit(
     InputError
         An unimplemented template or a malformed rule.
     """
+    from gnrs_ppl.audit.again import check_again, ground
     from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_procedure, compile_rule
     from gnrs_ppl.audit.names import unrecorded
@@ -78,7 +86,10 @@ def audit(
     lacking = unrecorded(structure, filled, schema or Schema(), log, allow_unrecorded)
     plan = check(structure, filled, log)
     query = compile_rule(plan)
-    verdicts = tuple(execute(query, log))
+    standing = None if earlier is None else ground(plan, log)
+    before = None if earlier is None or standing is None else earlier(standing.basis)
+    again = None if before is None or standing is None else check_again(plan, log, standing, before)
+    verdicts = again.verdicts if again else tuple(execute(query, log))
     follow_up = compile_procedure(plan)
     lexicon = Lexicon.of(schema or Schema(), filled).including(
         structure
@@ -86,7 +97,9 @@ def audit(
     procedure = (
         ProcedureAudit("prospective")
         if follow_up is None
-        else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
+        else ProcedureAudit(
+            "compiled", again.steps if again else tuple(execute(follow_up, log)), follow_up.sql
+        )
     )
     return AuditResult(
         structure=structure,
@@ -97,10 +110,11 @@ def audit(
         parameters=query.parameters,
         capability={c.name: list(c.activities or ()) for c in filled.channels if c.durable},
         assumptions=plan.assumptions,
-        findings=log.findings + plan.findings + lacking,
+        findings=log.findings + plan.findings + lacking + ((again.said,) if again else ()),
         procedure=procedure,
         events=log,
         versions=versions(),
+        standing=standing,
         sentence=lambda verdict: explain(verdict, structure, lexicon),
         called=lexicon.called,
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gnrs_ppl.audit import audit
+from gnrs_ppl.audit.again import Checked
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import validated
@@ -31,6 +32,7 @@ def audit_files(
     columns: Mapping[str, str] | None = None,
     zone: str | None = None,
     remarks: Remarks | None = None,
+    earlier: Callable[[str], Checked | None] | None = None,
 ) -> AuditResult:
     """Audit a rule file on a log.
 
@@ -38,7 +40,7 @@ def audit_files(
     was drafted with them, else the log's standard columns. ``log`` goes before the context's log, and that
     before the rule file's. ``columns`` (event-table column to column of the file) and ``zone`` go before what
     the record layer says. A rule that was edited since it was drafted is a finding, and so is what
-    ``remarks`` says of the rule on these records.
+    ``remarks`` says of the rule on these records. ``earlier`` is that of :func:`gnrs_ppl.audit.audit`.
 
     Raises
     ------
@@ -62,7 +64,14 @@ def audit_files(
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
     schema = given.schema if given else read.institution
     events = read_log(path, records)
-    result = audit(read.rule, events, records=records, schema=schema, allow_unrecorded=allow_unrecorded)
+    result = audit(
+        read.rule,
+        events,
+        records=records,
+        schema=schema,
+        allow_unrecorded=allow_unrecorded,
+        earlier=earlier,
+    )
     if remarks is not None:
         result = replace(
             result, findings=(*result.findings, *remarks(read.rule, schema or Schema(), records, events))

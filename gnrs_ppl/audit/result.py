@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
+from gnrs_ppl.audit.again import Checked
 from gnrs_ppl.audit.types import ROLL_UP, VERDICTS, Due, InstanceVerdict, Verdict
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.rule.types import Force, Structure
@@ -54,6 +55,8 @@ class AuditResult:
         What the check took for granted, and what it noticed.
     events : EventLog
         The rows that were audited.
+    standing : Checked or None
+        What a later audit may start from, where one was asked to.
     called : mapping
         Of each kind of name (``action``, ``role``, …) what a sentence calls it.
     """
@@ -70,6 +73,7 @@ class AuditResult:
     procedure: ProcedureAudit
     events: EventLog = field(repr=False)
     versions: dict[str, str]
+    standing: Checked | None = field(repr=False)
     sentence: Callable[[InstanceVerdict], str] = field(repr=False)
     called: Mapping[Any, Mapping[str, str]] = field(repr=False)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_rule
 from gnrs_ppl.audit.types import Due, InstanceVerdict
@@ -47,7 +50,11 @@ def execute(query: Query, log: EventLog) -> list[InstanceVerdict]:
     list of InstanceVerdict
         By (case_id, instance, constraint).
     """
-    rows = log.connection.execute(query.sql, query.parameters).fetchall()
+    return verdicts_of(log.connection.execute(query.sql, query.parameters).fetchall())
+
+
+def verdicts_of(rows: Iterable[Sequence[Any]]) -> list[InstanceVerdict]:
+    """Rows as a compiled check gives them, of_target last where there is one."""
     return [
         InstanceVerdict(
             case_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -111,7 +112,7 @@ def audit(
     that a draft's goal could mean, and say how sure each verdict is.
     """
     from gnrs_ppl.audit.files import audit_files
-    from gnrs_ppl.history.store import append, check_store
+    from gnrs_ppl.history.store import append, check_store, checked
     from gnrs_ppl.records.lint import touching
     from gnrs_ppl.report.audited import FILES, save_audit
     from gnrs_ppl.rule.files import read_rule
@@ -170,6 +171,7 @@ def audit(
             columns=columns_told(column),
             zone=zone,
             remarks=touching,
+            earlier=partial(checked, store) if store is not None else None,
         )
         saved = save_audit(result, out) if out is not None else []
         if store is not None:

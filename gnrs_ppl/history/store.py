@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
+from gnrs_ppl.audit.again import Checked, surroundings_of, surroundings_text
+from gnrs_ppl.audit.run import verdicts_of
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
 from gnrs_ppl.context.output import check_file, staging_folder
 from gnrs_ppl.errors import InputError, one_line
@@ -42,7 +45,10 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "first_day": "DATE",
         "last_day": "DATE",
         "gnrs": "VARCHAR",
+        "basis": "VARCHAR",
+        "surroundings": "VARCHAR",
     },
+    "cases": {"run": "INTEGER", "case_id": "VARCHAR", "digest": "VARCHAR"},
     "verdicts": {
         "run": "INTEGER",
         "part": "VARCHAR",
@@ -156,6 +162,7 @@ def append(path: Path, result: AuditResult, rule: str) -> Run:
     with opened(path, write=True) as connection:
         connection.execute("BEGIN")
         (number,) = connection.execute("SELECT coalesce(max(run), 0) + 1 FROM runs").fetchone() or (1,)
+        standing = result.standing
         first, last = days_of(result.events)
         described = {
             "run": number,
@@ -171,14 +178,51 @@ def append(path: Path, result: AuditResult, rule: str) -> Run:
             "first_day": first,
             "last_day": last,
             "gnrs": versions()["gnrs-ppl"],
+            "basis": standing.basis if standing else None,
+            "surroundings": surroundings_text(standing.surroundings) if standing else None,
         }
         _insert(connection, "runs", [tuple(described.values())])
         for part, verdicts in (("norm", result.verdicts), ("procedure", result.procedure.verdicts)):
             _insert(connection, "verdicts", [(number, part, *_cells(v)) for v in verdicts])
         for table, counted in (("daily_rows", daily_rows), ("daily_cells", daily_cells)):
             _insert(connection, table, [(number, *row) for row in counted(result.events)])
+        if standing:
+            _insert(connection, "cases", [(number, *case) for case in standing.cases.items()])
         connection.execute("COMMIT")
         return runs_of(connection)[-1]
+
+
+def checked(path: Path, basis: str) -> Checked | None:
+    """The last check of a store on a basis, for an audit to start from; None where there is none."""
+    if not path.exists():
+        return None
+    with opened(path) as connection:
+        found = connection.execute(
+            "SELECT run, surroundings FROM runs WHERE basis = $basis ORDER BY run DESC LIMIT 1",
+            {"basis": basis},
+        ).fetchone()
+        if found is None:
+            return None
+        run, surroundings = found
+        cases = connection.execute(
+            "SELECT case_id, digest FROM cases WHERE run = $run", {"run": run}
+        ).fetchall()
+        norm, steps = (
+            connection.execute(
+                'SELECT case_id, instance, "constraint", verdict, reason, witnesses, bearer, due, due_offset, '
+                "due_grain, slack_seconds, of_target FROM verdicts WHERE run = $run AND part = $part "
+                'ORDER BY case_id, instance, "constraint"',
+                {"run": run, "part": part},
+            ).fetchall()
+            for part in ("norm", "procedure")
+        )
+    return Checked(
+        basis,
+        surroundings_of(json.loads(surroundings)),
+        dict(cases),
+        tuple(verdicts_of(norm)),
+        tuple(verdicts_of(steps)),
+    )
 
 
 def _cells(v: InstanceVerdict) -> tuple[Any, ...]:
