@@ -21,8 +21,15 @@ _APART = 40
 """So many characters further away is what stands behind a comma."""
 
 
-def placed(readings: Readings, found: Sequence[Found], attributes: Sequence[Attribute]) -> Readings:
-    """The readings with each condition at the statements of its sentence."""
+def placed(
+    readings: Readings,
+    found: Sequence[Found],
+    attributes: Sequence[Attribute],
+    within: Sequence[Span] = (),
+) -> Readings:
+    """The readings with each condition at the statements of its sentence, or of all of it that stand ``within`` some
+    passages.
+    """
     if not found:
         return readings
     of = {a.name: a.of for a in attributes}
@@ -33,7 +40,8 @@ def placed(readings: Readings, found: Sequence[Found], attributes: Sequence[Attr
 
     def completed(statement: Statement) -> Statement:
         here = number(statement.best.targets[0].span.start)
-        own = [f for f in found if number(f.data.span.start) == here]
+        own = [f for f in found if number(f.data.span.start) == here and not within]
+        own += [f for f in found if any(w.start <= f.data.span.start < w.end for w in within)]
         return replace(
             statement,
             readings=tuple(_with(reading, own, of, readings.sentence) for reading in statement.readings),

@@ -14,6 +14,7 @@ from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
+from gnrs_ppl.reading.otherwise import moved, of_another_thing, set_apart, told_anew
 from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
@@ -61,8 +62,20 @@ def read(
     words = vocabulary(schema)
     data = said_of_data(sentence, attributes, words)
     beside = said_beside(data.duties, schema, logs, words)
-    found = Reader(Constructions(beside.duties, words)).read()
-    told = replace(
+    duties, further = set_apart(beside.duties)
+    found = placed(Reader(Constructions(duties, words)).read(), data.found, attributes)
+    for one in further:
+        for piece in told_anew(beside.duties, one, found.statements, schema):
+            more = moved(Reader(Constructions(piece.text, words)).read(), piece)
+            if piece.thing:
+                anew = [
+                    s for s in more.statements if of_another_thing(s, piece.thing, found.statements, schema)
+                ]
+                more = replace(more, statements=tuple(anew))
+            found = _with_further(found, placed(more, data.found, attributes, piece.of))
+        if all(not s.start < one.span.end or s.end <= one.span.start for s in _used(found)):
+            found = replace(found, unread=tuple(sorted({*found.unread, Unread(one.span)})))
+    return replace(
         found,
         sentence=sentence,
         unread=tuple(sorted((*found.unread, *(Unread(span) for span in beside.unread)))),
@@ -70,7 +83,33 @@ def read(
         procedure=beside.procedure,
         unheld=data.unheld,
     )
-    return placed(told, data.found, attributes)
+
+
+def _used(readings: Readings) -> list[Span]:
+    """The words that statements were read from."""
+    return [span for statement in readings.statements for span in statement.best.used]
+
+
+def _read(unread: Unread, statements: Sequence[Statement]) -> bool:
+    """Whether a statement was read from words that another reading passed over."""
+    return any(u.start <= unread.span.start < u.end for s in statements for u in s.best.used)
+
+
+def _with_further(found: Readings, more: Readings) -> Readings:
+    """The readings with what a passage that takes up something said before it adds."""
+    statements = tuple(
+        sorted((*found.statements, *more.statements), key=lambda s: s.best.targets[0].span.start)
+    )
+    return replace(
+        found,
+        statements=statements,
+        background=tuple(sorted({*found.background, *more.background})),
+        unread=tuple(
+            sorted(u for u in {*found.unread, *more.unread} if u.nearest or not _read(u, statements))
+        ),
+        nothing="" if statements else found.nothing or more.nothing,
+        otherwise=(),
+    )
 
 
 class Reader(Doubted):

@@ -1,0 +1,244 @@
+"""Duties that are told by what was said before them: the items of a list, "once that is out, …", "the same applies to …".
+
+Each is told anew as a sentence that stands by itself and read alone; what is read goes back to where it was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple, TypeVar, cast
+
+from gnrs_ppl.context.types import Schema
+from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.types import Named, Reading, Span, Statement
+from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
+from gnrs_ppl.reading.words import SYNONYM
+
+Read = TypeVar("Read")
+Part = Span | tuple[str, Span]
+"""Words of the text, or others that stand for some of them."""
+_ITEM = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+(?P<item>\S.*?)[ \t]*$", re.MULTILINE)
+_LEAD = re.compile(r"(?P<lead>[^.;!?\n]*\S)\s*:\s*\n\s*$")
+_BINDS = re.compile(rf"\b(?:{MODAL})\b", re.IGNORECASE)
+_OPEN = re.compile(rf"\b(?:{MODAL})(?:\s+be)?\s*$", re.IGNORECASE)
+"""A lead that its items complete: the fine must be."""
+_FOLLOWING = re.compile(
+    rf"^\W*(?:all(?: of)? )?(?:the following|these)(?: \w+)?\s+(?P<modal>{MODAL})\s+(?:happen|be done|be met|take place|apply|occur)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"\b(?:is|are|has been|have been|was|were)\b", re.IGNORECASE)
+_ONCE_THAT = re.compile(
+    r"(?<=[.;!?])\s+(?P<opens>(?:once|as soon as|when|after|whenever)\s+(?:that|this|it)\s+(?:is|has|was)\s+(?:been\s+)?(?:out|done|over|complete|completed|"
+    r"finished|settled|through|behind (?:us|them|you)|happened|dealt with|in hand|in place)|(?:after|following) (?:that|this)|thereafter|afterwards)\s*(?P<comma>,)\s*"
+    r"(?P<rest>[^.;!?]+[.;!?]?)",
+    re.IGNORECASE,
+)
+_THE_SAME = re.compile(
+    r"(?<=[.;!?])\s+(?P<all>(?:(?:exactly )?the (?:very )?same(?: rule)?|this|that|likewise)\s*(?:also |equally )?(?:applies|goes|holds|counts|is true|is valid)\s+(?:also |too |equally )?"
+    r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)",
+    re.IGNORECASE,
+)
+
+
+class Piece(NamedTuple):
+    """A sentence told anew: for each of its characters where the words it stands for begin and end; and the passages it
+    was made of.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    of: tuple[Span, ...]
+    thing: str = ""
+    """The words in place of which others stand."""
+
+
+class TakenUp(NamedTuple):
+    """A passage that takes up what was said before: a list, a time, or a rule."""
+
+    kind: str
+    span: Span
+    words: tuple[Span, ...]
+
+
+def set_apart(text: str) -> tuple[str, list[TakenUp]]:
+    """The text with spaces where passages take up what was said before them, and these passages."""
+    found = [*_lists(text)]
+    for m in _ONCE_THAT.finditer(text):
+        found.append(
+            TakenUp("once", Span(m.start("opens"), m.end()), (Span(*m.span("opens")), Span(*m.span("rest"))))
+        )
+    for m in _THE_SAME.finditer(text):
+        found.append(TakenUp("same", Span(*m.span("all")), (Span(*m.span("what")),)))
+    found = [one for one in found if _BINDS.search(text, one.span.start, one.span.end) or one.kind == "same"]
+    letters = list(text)
+    for one in found:
+        letters[one.span.start : one.span.end] = " " * (one.span.end - one.span.start)
+    return "".join(letters), sorted(found, key=lambda t: t.span)
+
+
+def _lists(text: str) -> Iterator[TakenUp]:
+    items = list(_ITEM.finditer(text))
+    while items:
+        run = [items.pop(0)]
+        while items and not text[run[-1].end() : items[0].start()].strip():
+            run.append(items.pop(0))
+        lead = _LEAD.search(text, 0, run[0].start())
+        if lead is not None and len(run) > 1:
+            words = (Span(*lead.span("lead")), *(Span(*m.span("item")) for m in run))
+            yield TakenUp("list", Span(lead.start("lead"), run[-1].end()), words)
+
+
+def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Schema) -> list[Piece]:
+    """The sentences that a passage stands for; none where what it takes up is not known.
+
+    Parameters
+    ----------
+    text : str
+        With all passages in it.
+    one : TakenUp
+    before : sequence of Statement
+        What was read so far.
+    schema : Schema
+        For the words of acts.
+    """
+    if one.kind == "list":
+        lead, *items = one.words
+        return [_item(text, lead, item) for item in items]
+    earlier = [s for s in before if s.best.targets[0].span.start < one.span.start]
+    if not earlier:
+        return []
+    last = max(earlier, key=lambda s: s.best.targets[-1].span.start)
+    if one.kind == "once":
+        return _once(text, one, last, schema)
+    return _same(text, one, last)
+
+
+def _item(text: str, lead: Span, item: Span) -> Piece:
+    opening, told = text[lead.start : lead.end], text[item.start : item.end].rstrip(" ,;.")
+    told = re.sub(r",?\s+(?:and|or)$", "", told)
+    parts: list[Part]
+    end = item.start + len(told)
+    if following := _FOLLOWING.match(opening):
+        verb = _IS.search(told)
+        rest = Span(lead.start + following.end(), lead.end)
+        if verb and not _BINDS.search(told):
+            at = item.start + verb.start(), item.start + verb.end()
+            modal = Span(lead.start + following.start("modal"), lead.start + following.end("modal"))
+            parts = [
+                Span(item.start, at[0]),
+                modal,
+                (" be", Span(*at)),
+                Span(at[1], end),
+                (" ", rest),
+                rest,
+                (".", rest),
+            ]
+        else:
+            parts = [Span(item.start, end), (" ", rest), rest, (".", rest)]
+        return _made(text, parts, (lead, item))
+    joined = " " if _OPEN.search(opening) else ", "
+    return _made(text, [lead, (joined, item), Span(item.start, end), (".", item)], (lead, item))
+
+
+def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piece]:
+    opens, rest = one.words
+    done = last.best.targets[-1].activity
+    action = next((a for a in schema.actions if a.name == done), None)
+    if action is None:
+        return []
+    told = (
+        f"After the {action.noun}, " if action.noun else f"After having to {action.phrase or action.name}, "
+    )
+    parts: list[Part] = [(told, opens), rest]
+    return [_made(text, parts, (one.span,))]
+
+
+def _same(text: str, one: TakenUp, last: Statement) -> list[Piece]:
+    """The sentence before with another thing in place of what it is about: of its first thing, or its subject."""
+    (what,) = one.words
+    first, end = _sentence_around(text, last.best.targets[0].span.start)
+    things = [n for a in _acts(last.best) if (n := a) is not None and first <= n.span.start < end]
+    modal = _BINDS.search(text, first, end)
+    old = min((n.span for n in things), default=None)
+    if old is None and modal:
+        subject = re.compile(r"\s*(?:(?:the|an?|any|every|each|all|no)\s+)?", re.IGNORECASE).match(
+            text, first, modal.start()
+        )
+        old = Span(subject.end() if subject else first, modal.start())
+    if old is None or not text[old.start : old.end].strip():
+        return []
+    space = " " if text[old.end - 1].isspace() else ""
+    again = re.compile(rf"(?<!\w){re.escape(text[old.start : old.end].strip())}(?!\w)", re.IGNORECASE)
+    parts: list[Part] = []
+    at = first
+    for m in again.finditer(text, first, end):
+        parts += [
+            Span(at, m.start()),
+            (text[what.start : what.end] + (space if m.end() == old.end else ""), what),
+        ]
+        at = m.end()
+    made = _made(text, [*parts, Span(at, end)], (Span(first, end), one.span))
+    return [made._replace(thing=text[old.start : old.end].strip())]
+
+
+def _acts(reading: Reading) -> Iterator[Named]:
+    for act in (*reading.targets, reading.activation, reading.exception):
+        if act is not None:
+            yield from (n for n in (act.object, act.location) if n is not None)
+
+
+def _sentence_around(text: str, place: int) -> tuple[int, int]:
+    ends = [m.end() for m in re.finditer(r"[.!?;](?=\s|$)", text)]
+    first = max((e for e in ends if e <= place), default=0)
+    return first, min((e for e in ends if e > place), default=len(text))
+
+
+def _made(text: str, parts: Sequence[Part], of: tuple[Span, ...]) -> Piece:
+    letters, starts, ends = list[str](), list[int](), list[int]()
+    for part in parts:
+        if isinstance(part, Span):
+            letters += text[part.start : part.end]
+            starts += range(part.start, part.end)
+            ends += range(part.start + 1, part.end + 1)
+        else:
+            words, span = part
+            letters += words
+            starts += [span.start] * len(words)
+            ends += [span.end] * len(words)
+    return Piece("".join(letters), tuple(starts), tuple(ends), of)
+
+
+def moved(value: Read, piece: Piece) -> Read:
+    """What was read of a piece, with the spans of the text that it stands for."""
+    return cast(Read, _moved(value, piece))
+
+
+def _moved(value: Any, piece: Piece) -> Any:
+    if isinstance(value, Span):
+        start, end = min(value.start, len(piece.starts) - 1), max(min(value.end, len(piece.ends)), 1)
+        low, high = piece.starts[start], piece.ends[end - 1]
+        return Span(min(low, high), max(low, high))
+    if hasattr(value, "_fields"):
+        return type(value)(*(_moved(item, piece) for item in value))
+    if isinstance(value, tuple):
+        return tuple(_moved(item, piece) for item in value)
+    if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "model_fields"):
+        plain = {f.name: _moved(getattr(value, f.name), piece) for f in fields(value)}
+        return replace(value, **plain)
+    return value
+
+
+def of_another_thing(new: Statement, thing: str, before: Sequence[Statement], schema: Schema) -> bool:
+    """Whether a statement told of another thing has another act for each act that was about the thing before."""
+    words = {t.text for t in tokens_of(thing) if t.text[0].isalnum() and t.text not in STOP}
+    spoken = {
+        a.name: {t.text for t in tokens_of(f"{' '.join(name_words(a.name))} {a.phrase or ''} {a.noun or ''}")}
+        for a in schema.actions
+    }
+    told = {name for s in before for name in s.best.activities}
+    kept = [name for name in new.best.activities if name in told]
+    about = [n for n in kept if any(near(w, own) >= SYNONYM for w in words for own in spoken[n])]
+    return len(kept) < len(new.best.activities) and not about

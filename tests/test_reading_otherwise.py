@@ -1,0 +1,119 @@
+"""Duties told by what was said before them: items of a list, "once that is out", "the same applies to …"."""
+
+from __future__ import annotations
+
+import pytest
+
+from gnrs_ppl.context.types import Attribute, Schema
+from gnrs_ppl.reading import Readings, read
+from gnrs_ppl.reading.otherwise import set_apart
+
+SCHEMA = Schema.model_validate(
+    {
+        "objects": [{"name": "fine"}, {"name": "report_y", "phrase": "report Y"}, {"name": "document_x", "phrase": "document X"}],
+        "actions": [
+            {"name": "Issue", "phrase": "issue the fine", "noun": "issue of the fine"},
+            {"name": "Send", "phrase": "send the fine", "noun": "dispatch of the fine"},
+            {"name": "Notify", "phrase": "have the fine notified", "noun": "notification of the fine"},
+            {"name": "Pay", "phrase": "pay the fine", "noun": "payment of the fine"},
+            {"name": "Print X", "phrase": "print document X"},
+            {"name": "Check X", "phrase": "check document X"},
+            {"name": "Check Y", "phrase": "check report Y"},
+            {"name": "Print Y", "phrase": "print report Y"},
+            {"name": "Draft X", "phrase": "draft document X"},
+        ],
+    }
+)  # fmt: skip
+
+
+def told(readings: Readings) -> list[tuple[str, tuple[str, ...], str]]:
+    found = [s.best for s in readings.statements]
+    return [
+        (r.template, r.activities, r.time.duration.isoformat() if r.time and r.time.duration else "")
+        for r in found
+    ]
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "Once that is out,",
+        "After that,",
+        "As soon as this has happened,",
+        "When it is done,",
+        "Once this has been done,",
+    ],
+)
+def test_what_comes_after_that_is_opened_by_it(opening: str) -> None:
+    sentence = (
+        f"The fine must be sent within 90 days after its issue. {opening} it must be notified within 60 days."
+    )
+    readings = read(sentence, SCHEMA)
+    assert told(readings) == [
+        ("response", ("Issue", "Send"), "P90D"),
+        ("response", ("Send", "Notify"), "P60D"),
+    ]
+    opener = readings.statements[1].best.activation
+    assert opener is not None
+    assert readings.words(opener.span) == opening.rstrip(",")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "After the fine is notified:\n- it must be paid within 60 days\n- document X must not be printed.",
+            [("response", ("Notify", "Pay"), "P60D"), ("not_response", ("Notify", "Print X"), "")],
+        ),
+        (
+            "Within 90 days after its issue, the fine must be:\n* sent, and\n* notified.",
+            [("response", ("Issue", "Send"), "P90D"), ("response", ("Issue", "Notify"), "P90D")],
+        ),
+        (
+            "The following must happen before the fine is paid:\n1. the fine is sent,\n2. the fine is notified.",
+            [("precedence", ("Send", "Pay"), ""), ("precedence", ("Notify", "Pay"), "")],
+        ),
+    ],
+)
+def test_each_item_of_a_list_is_a_statement(
+    text: str, wanted: list[tuple[str, tuple[str, ...], str]]
+) -> None:
+    readings = read(text, SCHEMA)
+    assert told(readings) == wanted
+    for statement in readings.statements:
+        for act in statement.best.targets:
+            assert 0 <= act.span.start < act.span.end <= len(text)
+
+
+def test_the_same_for_another_thing() -> None:
+    readings = read("Document X must be checked before it is printed. The same applies to report Y.", SCHEMA)
+    assert told(readings) == [
+        ("precedence", ("Check X", "Print X"), ""),
+        ("precedence", ("Check Y", "Print Y"), ""),
+    ]
+
+
+def test_the_same_for_what_has_no_such_act_is_not_read() -> None:
+    readings = read("Document X must be checked after it was drafted. The same applies to report Y.", SCHEMA)
+    assert told(readings) == [("response", ("Draft X", "Check X"), "")]
+    assert [readings.words(u.span) for u in readings.unread] == ["The same applies to report Y"]
+
+
+def test_a_condition_of_the_lead_holds_for_every_item() -> None:
+    amount = Attribute.model_validate({"name": "amount", "type": "number", "unit": "EUR", "of": "case"})
+    text = "After a fine above 100 euros is issued:\n- it must be sent\n- it must be paid within 60 days."
+    readings = read(text, SCHEMA, (), (amount,))
+    assert [[d.condition.value[0] for d in s.best.data] for s in readings.statements] == [[100], [100]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The fine must be sent after it was issued, and paid within 60 days.",
+        "The fine must be sent. It must be paid after that, at once.",
+        "The fine must be paid - in full - within 60 days.",
+        "The same person must not print and check document X.",
+    ],
+)
+def test_other_texts_are_read_as_they_stand(text: str) -> None:
+    assert set_apart(text) == (text, [])
