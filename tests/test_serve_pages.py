@@ -1,4 +1,4 @@
-"""The live pages of drafts, questions, audits and comparisons, and the stream of a job's events."""
+"""The live pages of drafts, questions, audits and comparisons."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import unescape
-from itertools import product
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx2 as httpx
 import pytest
-from served import KEY, fields, in_process, on_a_port, until, worked_in
+from crawl import Sent, crawl, parameters, put
+from served import fields, in_process, running, worked_in
+from starlette.routing import Route
 from starlette.testclient import TestClient
+from tiers import mostly_slow
 
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.report.audited import FILES
 from gnrs_ppl.report.rule_page import moment
-from gnrs_ppl.serve import watching
+from gnrs_ppl.serve import app
 from gnrs_ppl.serve.auditing import COLUMNS, ROWS, Asked, look_up
 from gnrs_ppl.serve.drafting import context_of
-from gnrs_ppl.serve.jobs import Job, Jobs
+from gnrs_ppl.serve.jobs import Jobs
 from gnrs_ppl.serve.web import Site
 
 HOSTILE = "<script>document.title='ran'</script><img src=x onerror=alert(1)> javascript:alert(2) \u202eevil"
@@ -180,29 +182,83 @@ def test_an_import_has_a_folder_of_its_own_be_it_the_one_that_is_served(
 # Hostile requests
 
 
-PARAMETERS = (
-    "/rule?of=",
-    "/verdicts?of=",
-    "/draft?context=",
-    "/audit?rule=",
-    "/asked?job=",
-    "/compared?job=",
-    "/jobs/",
-)
 NAMES = (
-    "../secret.txt", "..%2f..%2fetc%2fpasswd", "/etc/passwd", "rule/../../secret.txt", "%00", "rule/draft.json%00.csv",
-    "linked/draft.json", "1%0a", "٣",
+    "../secret.csv", "/etc/passwd", "rule/../../secret.csv", "linked/draft.json", "link.csv", "%2e%2e/secret.csv",
+    "..%2fsecret.csv", "..\\secret.csv", "file:///etc/passwd", "rule/draft.json%00.csv", "./invoices/events.csv", "1%0a", "٣",
+    "--out=/tmp/elsewhere", "~/secret.csv",
 )  # fmt: skip
+FILES_NAMED = {"log", "of", "rule", "file", "job", "{number}", "{name}"}
+"""Parameters that name a file or a job wherever they stand."""
+NO_PATHS = {
+    "--fix", "--without", "--seed", "--chains", "--steps", "--statement", "--kernel", "--case", "--zone", "--dates",
+    "--mass", "--answer", "--json", "--update",
+}  # fmt: skip
+"""Options that no verb takes a path by."""
 
 
-def test_a_name_leads_nowhere_but_into_the_folder(served: tuple[TestClient, Site], folder: Path) -> None:
-    (folder.parent / "secret.txt").write_text("secret")
+@pytest.mark.parametrize("name", mostly_slow(NAMES, but=NAMES[:1]))
+def test_a_name_leads_nowhere_but_into_the_folder(name: str, folder: Path, waiting: None) -> None:
+    """In every parameter of every route, the others being as a page sends them."""
+    (folder.parent / "secret.csv").write_text("this is outside of the folder")
     shutil.copytree(folder / "rule", folder.parent / "elsewhere")
     (folder / "linked").symlink_to(folder.parent / "elsewhere")
-    for place, name in product(PARAMETERS, NAMES):
-        answer = served[0].get(f"{place}{name}")
-        assert answer.status_code in (404, 405), (place, name)
-        assert "secret" not in answer.text.replace("secret.txt", "")
+    (folder / "link.csv").symlink_to(folder.parent / "secret.csv")
+    (folder / "imported").mkdir()
+    shutil.copy(folder / "invoices" / "context.yaml", folder / "imported")
+    (folder / "imported" / "import.json").write_text(
+        '{"source": "events.csv", "text": "", "columns": {}, "source_columns": ["a"]}'
+    )
+    outside = seen(folder.parent)
+    with in_process(folder) as (client, site):
+        running(site)
+        routes = [route for page in app.PAGES for route in page.ROUTES]
+        starts = [Sent("GET", "/asked", (("job", "1"),)), Sent("GET", "/compared", (("job", "2"),))]
+        asked = parameters(crawl(client, *starts), [Route("/static/{name}", app.static), *routes])
+        assert len(asked) > 90
+        for one, parameter in asked:
+            answer = put(one, parameter, name).by(client)
+            where = (one.method, one.path, parameter)
+            assert answer.status_code < 500, where
+            if parameter in FILES_NAMED and (parameter in dict(one.fields) or parameter[0] == "{"):
+                assert answer.status_code in (400, 404, 405), where
+            assert "outside of the folder" not in answer.text, where
+            assert "root:" not in answer.text, where
+            for job in [*site.jobs._waiting]:
+                assert leads_inside(job.arguments, folder), (where, job.arguments)
+                site.jobs._waiting.clear()
+    assert seen(folder.parent) == outside
+
+
+def test_a_link_beside_a_listed_file_is_not_followed(served: tuple[TestClient, Site], folder: Path) -> None:
+    shutil.copytree(folder / "rule", folder.parent / "elsewhere")
+    for page, name in (
+        ("/verdicts?of=rule/audit.json", "verdicts.csv"), ("/rule?of=rule/audit.json", "draft.json"),
+        ("/rule?of=rule/draft.json", "posterior.nc"), ("/rule?of=rule/draft.json", "rule.json"),
+    ):  # fmt: skip
+        assert served[0].get(page).status_code == 200
+        (folder / "rule" / name).rename(folder / "kept")
+        (folder / "rule" / name).symlink_to(folder.parent / "elsewhere" / name)
+        assert served[0].get(page).status_code == 404, name
+        (folder / "kept").replace(folder / "rule" / name)
+
+
+def seen(place: Path) -> dict[str, float]:
+    """What lies beside the folder that is served, and when it was changed."""
+    return {
+        str(path): path.stat().st_mtime
+        for path in place.rglob("*")
+        if path.parts[len(place.parts)] != "served"
+    }
+
+
+def leads_inside(arguments: tuple[str, ...], folder: Path) -> bool:
+    """Whether every path that a verb is given lies in the folder."""
+    paths = []
+    for before, said in pairwise(("", *arguments)):
+        option, _, value = said.partition("=") if said.startswith("--") else ("", "", said)
+        if option not in NO_PATHS and before != "--column":
+            paths.append(value)
+    return all((folder / path).resolve().is_relative_to(folder) for path in paths)
 
 
 def test_no_field_becomes_an_option(served: tuple[TestClient, Site]) -> None:
@@ -397,187 +453,3 @@ def test_two_rules_stand_side_by_side(served: tuple[TestClient, Site], folder: P
     form = fields(client.get("/compare").text, "/compare")
     client.post("/compare", data=form | {"a": ["rule/rule.json"], "b": ["other/rule.json"]})
     assert site.jobs.all()[0].arguments == ("compare", "rule/rule.json", "other/rule.json", "--json")
-
-
-# The course of a job
-
-
-def line(kind: str, **more: Any) -> str:
-    return json.dumps({"at": 1.0, "kind": kind, **more}) + "\n"
-
-
-def chains(step: int) -> str:
-    return line(
-        "chains", space="g", step=step, steps=4, best=0.5, r_hat=1.01, marginals=[[[1, 0.75], [0, 0.25]]]
-    )
-
-
-OPTIONS = line(
-    "options",
-    space="g",
-    slots={"norm": [{"option": "N1", "phrase": "wait"}, {"option": "N2", "phrase": HOSTILE}]},
-)
-LINES = [
-    line("stage", words="drafting"), OPTIONS, "{no json\n", line("stage", words="event: over\n\ndata: x"), chains(2),
-    line("chains", space="other"), line("other"), "[1]\n", chains(4),
-]  # fmt: skip
-
-
-def events(text: str) -> list[tuple[str, str, str]]:
-    """Event, id and data of a stream."""
-    found = []
-    for block in text.split("\n\n"):
-        said = [part.partition(": ") for part in block.split("\n")]
-        data = "\n".join(value for name, _, value in said if name == "data")
-        event = [value for name, _, value in said if name == "event"]
-        found += (
-            [(event[0], "".join(value for name, _, value in said if name == "id"), data)] if event else []
-        )
-    return found
-
-
-def test_the_stream_goes_on_where_it_broke_off(folder: Path, waiting: None) -> None:
-    (folder / "jobs" / "1" / "progress.jsonl").write_text("".join(LINES) + '{"at": 1, "half')
-    with in_process(folder) as (client, _):
-        whole = events(client.get("/jobs/1/events").text)
-        assert [(event, number) for event, number, _ in whole] == [
-            ("stages", "1"), ("stages", "4"), ("chains", "5"), ("chains", "9"), ("over", ""),
-        ]  # fmt: skip
-        assert "75%" in whole[-2][2]
-        assert "4 of 4" in whole[-2][2]
-        assert "<script" not in whole[-2][2]
-        assert "event: over" in whole[1][2]
-        for after, left in (("1", 1), ("4", 2), ("5", 3), ("8", 3), ("9", 4)):
-            assert events(client.get("/jobs/1/events", headers={"last-event-id": after}).text) == whole[left:]
-        for malformed in ("", "x", "-1", "1e1", "10", "9" * 400, "4; DROP", "²"):
-            headers = [(b"last-event-id", malformed.encode())]
-            assert events(client.get("/jobs/1/events", headers=headers).text) == whole
-        page = client.get("/jobs/1").text
-        assert whole[-2][2].splitlines()[0] in page
-        assert "<noscript>" not in page
-
-
-def course(
-    step: int, best: Any, r_hat: Any, shares: list[list[float]], space: str = "g", steps: int = 40
-) -> str:
-    return line("chains", space=space, step=step, steps=steps, best=best, r_hat=r_hat, marginals=[shares])
-
-
-def drawn(page: str) -> list[list[tuple[float, float]]]:
-    """The points of each curve of a page, its own units undone: step, and share of the height."""
-    paths = re.findall(r'<svg class="curve".*?</svg>', page, re.DOTALL)
-    return [
-        [
-            (round(float(x) / 100 * 40, 1), round((38 - float(y)) / 36, 2))
-            for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", d)
-        ]
-        for svg in paths
-        for d in re.findall(r' d="([^"]*)"', svg)
-    ]
-
-
-def test_the_curves_of_chains_are_the_lines_that_were_told(folder: Path, waiting: None) -> None:
-    """Best score, R-hat and shares over the steps; what is no such line is no point of them."""
-    told = [
-        course(5, 0.2, None, [[0, 0.8]]),
-        course(10, 0.5, 1.4, [[0, 0.4], [1, 0.2]]),
-        course(15, 0.5, 1.2, [[1, 0.8]]),
-        course(40, 0.7, 1.1, [[1, 0.6], [0, 0.4]]),
-    ]
-    broken = [
-        course(20, 0.5, 1.0, [[0, 1.0]], steps=0),
-        course(20, 10**400, 1.0, [[0, 1.0]]),
-        course(20, 0.5, 1.0, [[7, 1.0]]),
-        course(20, 0.5, 1.0, [[0, 1.0]]).replace("0.5", "NaN"),
-        course(20, 0.5, 1.0, [[0, 1.0]]).replace("0.5", "1e999"),
-        course(41, 0.5, 1.0, [[0, 1.0]]),
-        course(10**30, 0.5, 1.0, [[0, 1.0]], steps=10**30),
-    ]
-    earlier = [OPTIONS.replace('"g"', '"before"'), course(5, 9.9, 9.9, [[0, 1.0]], space="before")]
-    path = folder / "jobs" / "1" / "progress.jsonl"
-    path.write_text("".join([*earlier, OPTIONS, *told[:3], *broken, told[3]]))
-    with in_process(folder) as (client, _):
-        page = client.get("/jobs/1").text
-        *_, last, _ = events(client.get("/jobs/1/events").text)
-        again = events(client.get("/jobs/1/events", headers={"last-event-id": "5"}).text)
-    best, r_hat, second, first = drawn(page)
-    assert best == [(5, 0), (10, 0.6), (15, 0.6), (40, 1)]
-    assert r_hat == [(10, 1), (15, 0.5), (40, 0.25)]
-    assert first == [(10, 0.25), (15, 1), (40, 0.75)]  # of 80%, the greatest
-    assert second == [(5, 1), (10, 0.5), (40, 0.5)]
-    assert "0 to 80%" in page
-    assert page.count("M100.00 ") == 1  # a gap where the option was not told of
-    assert drawn(last[2]) == drawn(page)
-    assert drawn(again[-2][2]) == drawn(page)  # whole, though the stream goes on in the midst
-    assert len(again) == 3
-
-
-def test_a_stream_beats_ends_with_its_client_and_has_few_beside_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By the real server: a job that runs, four who watch, a fifth refused, and one who goes."""
-    monkeypatch.setattr(watching, "HEARTBEAT", 0.3)
-    monkeypatch.setattr(watching, "LOOK", 0.05)
-    with on_a_port(folder) as (address, site):
-        place = folder / "jobs" / "8"
-        place.mkdir()
-        job = site.jobs._jobs[8] = Job(8, "A job", ("draft",), "/", place, state="running")
-        with httpx.Client(base_url=address, timeout=20) as client:
-            client.get(f"/?key={KEY}")
-            cookies = dict(client.cookies)
-            watchers = [
-                httpx.Client(base_url=address, cookies=cookies, timeout=20) for _ in range(watching.STREAMS)
-            ]
-            streams = [one.send(one.build_request("GET", "/jobs/8/events"), stream=True) for one in watchers]
-            lines = [stream.iter_lines() for stream in streams]
-            first = [next(one) for one in lines]
-            assert first == ["retry: 1000"] * watching.STREAMS
-            until_line(lines[0], lambda said: said == 'data: <span class="state running">running</span>')
-            assert client.get("/jobs/8/events").status_code == 429
-            until_line(lines[0], lambda said: said == ": still here")
-            job.progress.write_text(LINES[0])
-            until_line(lines[0], lambda said: said == "id: 1")
-            assert "<noscript>" in client.get("/jobs/8").text
-            streams[1].close()
-            watchers[1].close()
-            until(lambda: site.watchers[8] == watching.STREAMS - 1)
-            job.state = "done"
-            until_line(lines[0], lambda said: said == "event: over")
-            until(lambda: site.watchers[8] == 0)
-            for one in watchers:
-                one.close()
-
-
-def until_line(lines: Iterator[str], is_it: Callable[[str], bool]) -> None:
-    for _ in range(200):
-        if is_it(next(lines)):
-            return
-    raise AssertionError("the line never came")
-
-
-def test_an_unread_job_tells_nothing(served: tuple[TestClient, Site], folder: Path) -> None:
-    (folder / "jobs" / "1" / "progress.jsonl").symlink_to(folder / "invoices" / "events.csv")
-    assert events(served[0].get("/jobs/1/events").text) == [("over", "", "done")]
-    assert served[0].get("/jobs/2").status_code == 200
-
-
-def test_recorded_names_are_not_what_a_reader_reads(served: tuple[TestClient, Site]) -> None:
-    """Beside commands, what pins are called, and where names are told to be recorded or not."""
-    client, _ = served
-    for path in (
-        "/rule?of=rule/draft.json",
-        "/asked?job=1",
-        "/compared?job=2",
-        "/verdicts?of=rule/audit.json",
-    ):
-        page = client.get(path).text
-        for told in (
-            "<pre.*?</pre>",
-            '<th scope="row">[A-Z][0-9].*?</th>',
-            '<tr class="out">.*?</tr>',
-            '<section aria-labelledby="grounding">.*?</section>',
-        ):
-            page = re.sub(told, "", page, flags=re.DOTALL)
-        main = page.partition('<main id="main">')[2].partition('<section aria-labelledby="limits">')[0]
-        found = re.findall(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+_[a-z]+)\b", text_of(main))
-        assert set(found) <= {"invoice_approval"}, path

@@ -95,17 +95,37 @@ def test_a_form_of_another_site_is_refused(browser: Browser, headers: dict[str, 
     assert not browser.site.jobs.all()
 
 
-@pytest.mark.parametrize("token", ["", "wrong", "é", None])
-def test_a_form_without_its_token_is_refused_on_every_route(browser: Browser, token: str | None) -> None:
-    form = {} if token is None else {"token": token}
-    posts = [
+POSTS = [
+    route.path.replace("{number}", "1")
+    for page in app.PAGES
+    for route in page.ROUTES
+    if "POST" in (route.methods or ())
+]
+"""Every route that takes a form."""
+
+
+def test_no_route_is_open_to_another_site_or_another_name(browser: Browser) -> None:
+    gets = [
         route.path.replace("{number}", "1")
         for page in app.PAGES
         for route in page.ROUTES
-        if "POST" in (route.methods or ())
+        if "GET" in (route.methods or ())
     ]
-    assert len(posts) >= 6
-    for path in posts:
+    assert len(gets) > 15
+    for path in (*gets, "/static/page.css"):
+        assert browser.client.get(path, headers={"host": f"evil.example:{PORT}"}).status_code == 421, path
+    for path in POSTS:
+        form, away = {"token": browser.site.token}, {"origin": "http://evil.example"}
+        assert browser.client.post(path, data=form, headers=away).status_code == 403, path
+        rebound = {"origin": f"http://evil.example:{PORT}", "host": f"evil.example:{PORT}"}
+        assert browser.client.post(path, data=form, headers=rebound).status_code == 421, path
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "é", None])
+def test_a_form_without_its_token_is_refused_on_every_route(browser: Browser, token: str | None) -> None:
+    form = {} if token is None else {"token": token}
+    assert len(POSTS) >= 6
+    for path in POSTS:
         said = browser.client.post(path, data=form, headers={"origin": ORIGIN})
         assert said.status_code == 403, path
 

@@ -17,7 +17,18 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.report.rule_page import REASONS, moment, understood
 from gnrs_ppl.serve.drafting import stem
 from gnrs_ppl.serve.files import Entry, argument
-from gnrs_ppl.serve.web import address, entry_named, form_of, new_folder, page, site, text, to_job, unchanged
+from gnrs_ppl.serve.web import (
+    address,
+    entry_named,
+    folder_of,
+    form_of,
+    new_folder,
+    page,
+    site,
+    text,
+    to_job,
+    unchanged,
+)
 
 ROWS = 50
 """Verdicts on one page."""
@@ -67,7 +78,7 @@ async def begin(request: Request) -> Response:
 async def verdicts(request: Request) -> Response:
     """The verdicts of an audit."""
     entry = entry_named(request, request.query_params.get("of", ""))
-    place = site(request).files.path(entry).parent
+    place = folder_of(request, entry)
     said = request.query_params
     asked = Asked(said.get("verdict", ""), said.get("reason", ""), said.get("case", "")[:LONGEST])
     wanted = said.get("page", "1")

@@ -21,6 +21,7 @@ from gnrs_ppl.serve.files import Entry, Gone
 from gnrs_ppl.serve.web import (
     address,
     entry_named,
+    folder_of,
     form_of,
     new_folder,
     page,
@@ -90,8 +91,8 @@ def _options(form: FormData) -> list[str]:
 
 async def rule(request: Request) -> Response:
     """A draft, an audit, or both of a folder, in the report's sections, with buttons that draft again."""
-    files, folder = site(request).files, entry_named(request, request.query_params.get("of", "")).folder
-    place = files.folder / folder
+    entry = entry_named(request, request.query_params.get("of", ""))
+    files, folder, place = site(request).files, entry.folder, folder_of(request, entry)
     with understood(place):
         values = await run_in_threadpool(values_of, place)
         draft = values["draft"]

@@ -20,8 +20,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from gnrs_ppl.context.output import MANIFEST
 from gnrs_ppl.errors import GnrsError, one_line
 from gnrs_ppl.report.page import environment
+from gnrs_ppl.report.rule_page import FILES_READ
 from gnrs_ppl.serve.files import Entry, Gone, Workspace
 from gnrs_ppl.serve.jobs import Full, Job, Jobs
 from gnrs_ppl.serve.reader import Reader
@@ -47,6 +49,8 @@ STEPS = (
 """The way through the work: path and name of the pages that every page leads to."""
 PLAINLY = {404: "There is no such page.", 405: "That page takes no such request."}
 """What is said in place of HTTP's own words."""
+BESIDE = (*FILES_READ, "rule.json", "verdicts.csv", MANIFEST)
+"""What a page reads of a folder whose draft or audit was chosen."""
 HIDDEN = ("token", "sha")
 """Fields that are made anew where a form is sent again."""
 
@@ -146,6 +150,20 @@ def to_job(job: Job) -> RedirectResponse:
 def entry_named(request: Request, name: str) -> Entry:
     """The file of a name."""
     return site(request).files.find(name)
+
+
+def folder_of(request: Request, entry: Entry) -> Path:
+    """The folder of a file whose neighbours are read with it, none of which is a link.
+
+    Raises
+    ------
+    Gone
+    """
+    place = site(request).files.path(entry).parent
+    for name in BESIDE:
+        if (place / name).is_symlink():
+            raise Gone(name)
+    return place
 
 
 def new_folder(request: Request, wanted: str) -> str:
