@@ -29,7 +29,7 @@ HOURS: tuple[list[str], ...] = (
 HOLIDAYS: tuple[Any, ...] = (
     [],
     {"country": "NL"},
-    {"country": "US", "subdivision": "NY"},
+    {"country": "GB", "subdivision": "SCT"},
     ["2024-03-29", "2024-04-01", "2024-12-25", "2024-12-31"],
     ["2024-01-30", "2025-01-01"],
 )
@@ -63,7 +63,7 @@ def _in_working_time(rng: random.Random, structure: Structure) -> Structure:
     (constraint,) = rule["norm"]["constraints"]
     long = "D" in rule["procedure"]["response_time"]
     kind = rng.choice(("WD", "WD", "WH")) if long else "WH"
-    lengths = {"WD": (1, 2, 3), "WH": (8, 16, 30)}[kind] if long else (1, 2)
+    lengths = {"WD": (1, 2, 3), "WH": (8, 16, 60)}[kind] if long else (1, 2)
     deadline = f"{rng.choice(lengths)}{kind}"
     if constraint["deadline"] is not None:
         constraint["deadline"] = deadline

@@ -20,7 +20,9 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    ValidationInfo,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 from pydantic_core import CoreSchema
@@ -508,12 +510,16 @@ class PublicHolidays(Frozen):
     subdivision: Name | None = None
     """A part of the country with holidays of its own, by its ISO 3166-2 code, such as BY for Bavaria in DE."""
 
-    @model_validator(mode="after")
-    def _known(self) -> PublicHolidays:
+    @field_validator("country", "subdivision")
+    @classmethod
+    def _known(cls, name: str | None, others: ValidationInfo) -> str | None:
         from gnrs_ppl.context.holidays import check_known
 
-        check_known(self.country, self.subdivision)
-        return self
+        if others.field_name == "country":
+            check_known(str(name), None)
+        elif "country" in others.data:
+            check_known(others.data["country"], name)
+        return name
 
 
 def _holidays(value: Any) -> Any:
