@@ -63,10 +63,12 @@ def read(
     data = said_of_data(sentence, attributes, words)
     beside = said_beside(data.duties, schema, logs, words)
     duties, further = set_apart(beside.duties)
-    found = placed(Reader(Constructions(duties, words)).read(), data.found, attributes)
+    alone = replace(Reader(Constructions(duties, words)).read(), sentence=sentence)
+    found = placed(alone, data.found, attributes)
     for one in further:
         for piece in told_anew(beside.duties, one, found.statements, schema):
             more = moved(Reader(Constructions(piece.text, words)).read(), piece)
+            more = replace(more, sentence=sentence)
             if piece.thing:
                 anew = [
                     s for s in more.statements if of_another_thing(s, piece.thing, found.statements, schema)
@@ -77,7 +79,6 @@ def read(
             found = replace(found, unread=tuple(sorted({*found.unread, Unread(one.span)})))
     return replace(
         found,
-        sentence=sentence,
         unread=tuple(sorted((*found.unread, *(Unread(span) for span in beside.unread)))),
         evidence=beside.evidence,
         procedure=beside.procedure,
