@@ -66,7 +66,7 @@ def test_the_python_block_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     draft, result = names["draft"], names["result"]
     assert draft.certificate.epsilon_search == 0
     assert draft.text.split(",")[0] in " ".join(README.split())
-    assert f"Violated, of those decided: {result.headline}" in README
+    assert f"Violated, of those decided, all constraints together: {result.headline}" in README
 
 
 @pytest.mark.parametrize("verb", ["draft", "audit", "sample"])

@@ -64,6 +64,7 @@ def audit(
     from gnrs_ppl.audit.again import check_again, ground
     from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+    from gnrs_ppl.audit.misread import likely_misread
     from gnrs_ppl.audit.names import unrecorded
     from gnrs_ppl.audit.result import AuditResult, ProcedureAudit, roll_up
     from gnrs_ppl.audit.run import execute
@@ -110,7 +111,11 @@ def audit(
         parameters=query.parameters,
         capability={c.name: list(c.activities or ()) for c in filled.channels if c.durable},
         assumptions=plan.assumptions,
-        findings=log.findings + plan.findings + lacking + ((again.said,) if again else ()),
+        findings=likely_misread(plan, verdicts, log)
+        + log.findings
+        + plan.findings
+        + lacking
+        + ((again.said,) if again else ()),
         procedure=procedure,
         events=log,
         versions=versions(),

@@ -40,6 +40,55 @@ class ProcedureAudit(NamedTuple):
 
 
 @dataclass(frozen=True)
+class ConstraintAudit:
+    """The part of an audit that is one constraint's.
+
+    Attributes
+    ----------
+    name : str
+        Its number, its template and the activities of its target.
+    verdicts : tuple of InstanceVerdict
+        Its instances.
+    cases : tuple of CaseVerdict
+        What becomes of each case of the log by it alone.
+    """
+
+    name: str
+    verdicts: tuple[InstanceVerdict, ...]
+    cases: tuple[CaseVerdict, ...]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """Instances by verdict."""
+        return tally(v.verdict for v in self.verdicts)
+
+    @property
+    def case_counts(self) -> dict[Verdict, int]:
+        """Cases by verdict."""
+        return tally(c.verdict for c in self.cases)
+
+    @property
+    def reasons(self) -> dict[Verdict, dict[str, int]]:
+        """Instances by verdict and reason, commonest first."""
+        return _reasons(self.verdicts)
+
+    @property
+    def headline(self) -> str:
+        """Violated / (satisfied + violated), or – where nothing was decided."""
+        return _headline(self.counts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Its part of the JSON of ``gnrs audit``."""
+        return {
+            "name": self.name,
+            "counts": self.counts,
+            "case_counts": self.case_counts,
+            "reasons": self.reasons,
+            "headline": self.headline,
+        }
+
+
+@dataclass(frozen=True)
 class AuditResult:
     """What an audit found.
 
@@ -104,11 +153,22 @@ class AuditResult:
     @property
     def reasons(self) -> dict[Verdict, dict[str, int]]:
         """Instance × constraint rows by verdict and reason, commonest first."""
-        counted = Counter((v.verdict, v.reason) for v in self.verdicts)
-        return {
-            verdict: {reason: n for (w, reason), n in counted.most_common() if w == verdict}
-            for verdict in VERDICTS
-        }
+        return _reasons(self.verdicts)
+
+    @property
+    def by_constraint(self) -> tuple[ConstraintAudit, ...]:
+        """The audit of each constraint by itself, in the norm's order."""
+        held: dict[int, list[InstanceVerdict]] = {}
+        for verdict in self.verdicts:
+            held.setdefault(verdict.constraint, []).append(verdict)
+        return tuple(
+            ConstraintAudit(
+                f"{index + 1}. {constraint.template}: {' or '.join(constraint.target.activities)}",
+                tuple(held.get(index, ())),
+                roll_up(held.get(index, ()), self.events),
+            )
+            for index, constraint in enumerate(self.structure.norm.constraints)
+        )
 
     @property
     def failed(self) -> bool:
@@ -118,12 +178,7 @@ class AuditResult:
     @property
     def headline(self) -> str:
         """Violated / (satisfied + violated), or – where nothing was decided."""
-        decided = self.counts["satisfied"] + self.counts["violated"]
-        return (
-            f"{self.counts['violated']:,} of {decided:,} ({self.counts['violated'] / decided:.1%})"
-            if decided
-            else "–"
-        )
+        return _headline(self.counts)
 
     def of(self, verdict: Verdict) -> list[InstanceVerdict]:
         """The instances with one verdict, in case order."""
@@ -143,6 +198,7 @@ class AuditResult:
             "case_counts": self.case_counts,
             "reasons": self.reasons,
             "headline": self.headline,
+            "constraints": [part.as_dict() for part in self.by_constraint],
             "cases": [self._case(case) for case in self.cases],
             "assumptions": list(self.assumptions),
             "findings": list(self.findings),
@@ -212,6 +268,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _reasons(verdicts: Iterable[InstanceVerdict]) -> dict[Verdict, dict[str, int]]:
+    counted = Counter((v.verdict, v.reason) for v in verdicts)
+    return {
+        verdict: {reason: n for (w, reason), n in counted.most_common() if w == verdict}
+        for verdict in VERDICTS
+    }
+
+
+def _headline(counts: Mapping[Verdict, int]) -> str:
+    decided = counts["satisfied"] + counts["violated"]
+    return f"{counts['violated']:,} of {decided:,} ({counts['violated'] / decided:.1%})" if decided else "–"
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 
-from gnrs_ppl.audit.result import AuditResult, due_text
+from gnrs_ppl.audit.result import AuditResult, ConstraintAudit, due_text
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.terminal import console as _console
@@ -34,21 +34,16 @@ def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -
             style="dim",
         )
     )
-    counts = _table("Verdicts", "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
-    for verdict in VERDICTS:
-        reasons = ", ".join(
-            f"{reason.replace('_', ' ')} {n:,}" for reason, n in result.reasons[verdict].items()
-        )
-        _row(
-            counts,
-            verdict.replace("_", " "),
-            f"{result.counts[verdict]:,}",
-            f"{result.case_counts[verdict]:,}",
-            reasons,
-        )
-    console.print(counts)
+    parts = result.by_constraint
+    if len(parts) > 1:
+        for part in parts:
+            _print_verdicts(console, part.name, part)
+            console.print(shown(f"Violated, of those decided: {part.headline}"))
+    else:
+        _print_verdicts(console, "Verdicts", result)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
-    console.print(shown(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
+    together = ", all constraints together" if len(parts) > 1 else ""
+    console.print(shown(f"Violated, of those decided{together}: {result.headline}{advisory}", style="bold"))
     undecided: dict[str, InstanceVerdict] = {v.reason: v for v in reversed(result.of("indeterminate"))}
     for reason, n in result.reasons["indeterminate"].items():
         example = result.sentence(undecided[reason])
@@ -87,6 +82,23 @@ def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -
     )
     for path in written:
         console.print(shown(f"wrote {path}", style="dim"))
+
+
+def _print_verdicts(console: Console, title: str, audit: AuditResult | ConstraintAudit) -> None:
+    """A table of verdict counts at both levels, with their reasons."""
+    counts = _table(title, "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
+    for verdict in VERDICTS:
+        reasons = ", ".join(
+            f"{reason.replace('_', ' ')} {n:,}" for reason, n in audit.reasons[verdict].items()
+        )
+        _row(
+            counts,
+            verdict.replace("_", " "),
+            f"{audit.counts[verdict]:,}",
+            f"{audit.case_counts[verdict]:,}",
+            reasons,
+        )
+    console.print(counts)
 
 
 def one_of_each_reason_first(verdicts: list[InstanceVerdict]) -> list[InstanceVerdict]:
