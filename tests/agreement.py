@@ -48,6 +48,7 @@ FEW: dict[tuple[str, str], tuple[int, ...]] = {
     ("not_succession", "any"): (0, 1), ("chain_succession", "any"): (3,), ("not_chain_succession", "any"): (1,),
     ("alternate_response", "any"): (1, 4), ("alternate_response", "at_least"): (1,),
     ("alternate_precedence", "any"): (0, 8), ("alternate_precedence", "at_least"): (1,), ("alternate_succession", "any"): (0, 2),
+    ("exclusive_choice", "any"): (1, 2), ("exclusive_choice", "at_least"): (2, 12),
 }  # fmt: skip
 """Seeds of the fast tier, by template and operator: the first that hit every cell. After a change of pairs.py
 look for others in what ``python tests/agreement.py`` prints."""
@@ -57,8 +58,8 @@ Cell = tuple[str, str, Verdict]
 
 def reachable(template: str, operator: str) -> list[Verdict]:
     """Verdicts a template can have under an operator with n ≥ 2."""
-    if template == "exactly" and operator == "all":
-        return []  # k = n > 1: exactly asks for n + 1 acts and is refused by name (E2)
+    if template in ("exactly", "exclusive_choice") and operator == "all":
+        return []  # k = n > 1: both ask for more than one act and are refused by name (E2, A3)
     if (template in NEIGHBOURS and operator == "all") or (template in MUTUAL and operator != "any"):
         return []  # neighbours ask for k = 1 (N1), mutual templates for one channel (P1)
     never = {"pending"} if template in LOOK_BACK else set[str]()  # line 25

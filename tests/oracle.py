@@ -651,12 +651,17 @@ def weighed(
     span = span_of(log, constraint, opening, activation, window, log.recorders(sought.act, policy.channels))
     over = constraint.template in LOOK_BACK or log.over(span)
     sight = look(log, policy, sought, span)
-    verdict, reason, last = weigh(constraint, sight, over, activation)
-    seen = nearest(
-        sight,
-        "both" if constraint.template in TWO_SIDED or constraint.earlier_counts else constraint.template,
-        activation,
-    )
+    if constraint.template == "exclusive_choice":
+        each = [look(log, policy, sought._replace(act=one), span) for one in sought.act.patterns]
+        verdict, reason, last = weigh_choice(each, over)
+        seen = [row for one in each for row in nearest(one, constraint.template, activation)]
+    else:
+        verdict, reason, last = weigh(constraint, sight, over, activation)
+        seen = nearest(
+            sight,
+            "both" if constraint.template in TWO_SIDED or constraint.earlier_counts else constraint.template,
+            activation,
+        )
     if verdict == "pending":  # X2
         pardon = excused(
             log,
@@ -799,6 +804,20 @@ def tie_at_activation(constraint: Constraint) -> bool | None:
     if constraint.ties == "unknown":
         return None
     return (constraint.ties == "fulfil") == constraint.positive
+
+
+def weigh_choice(each: Sequence[Sight], over: bool) -> tuple[Verdict, Reason, Event | None]:
+    """Verdict on one of two acts and not the other, before ``unless`` and the late row (C2)."""
+    proofs = [row for sight in each if (row := proven(sight, 1))]
+    if len(proofs) == 2:
+        return "violated", "too_many", in_order(proofs)[-1]
+    if not over:
+        return "pending", "open", None
+    undecided = [unknown(sight, 1) for sight in each if not proven(sight, 1) and not refuted(sight, 1)]
+    if undecided:
+        order: list[Reason] = ["unknown_key", "split", "unknown_match", "open_world", "uncovered"]
+        return "indeterminate", min(undecided, key=order.index), None
+    return ("satisfied", "proven", proofs[0]) if proofs else ("violated", "absent", None)
 
 
 def weigh(

@@ -47,7 +47,12 @@ class Setting:
 def random_rule(rng: random.Random, template: str, operator: str, setting: Setting) -> Structure:
     """A rule of one template and operator that the compile-time checks accept on most logs."""
     count = rng.choice((1, 1, 2, 3)) if template in COUNTING and operator != "all" else 1
-    several = count > 1 or template in ("exactly", *NEIGHBOURS, *MUTUAL)  # these go with k = 1 only
+    several = count > 1 or template in (
+        "exactly",
+        "exclusive_choice",
+        *NEIGHBOURS,
+        *MUTUAL,
+    )  # these go with k = 1 only
     channels = EVIDENCE if operator == "at_least" else rng.choice((EVIDENCE[:2], EVIDENCE))
     if template in NEIGHBOURS:
         channels = rng.choice((EVIDENCE[:1], EVIDENCE[:2], (*EVIDENCE[:2], TRIGGER_LOG)))
@@ -63,6 +68,8 @@ def random_rule(rng: random.Random, template: str, operator: str, setting: Setti
     )
     office = (case_start and template not in NEIGHBOURS) or rng.random() < 0.25
     constraint: dict[str, Any] = {"template": template, "target": random_act(rng, "Visit"), "count": count}
+    if template == "exclusive_choice":
+        constraint["target"] = {"any_of": [constraint["target"], random_act(rng, "Letter")]}
     if template not in ("init", "end") and rng.random() < (
         0.55 if template in (*LOOK_BACK, *TWO_SIDED) else 0.8
     ):
@@ -107,7 +114,7 @@ def widened(rng: random.Random, structure: Structure) -> Structure:
         constraint["ties"] = rng.choice(("unknown", "fulfil", "violate"))
     agreed = policy["operator"] == "all" or (policy["k"] or 1) > 1
     places = [{"activity": "Visit", "location": "north"}, {"activity": "Visit", "object": "bike"}]
-    if rng.random() < 0.2:
+    if template != "exclusive_choice" and rng.random() < 0.2:
         constraint["target"] = {
             "any_of": places
             if agreed and template not in MUTUAL

@@ -679,13 +679,6 @@ def test_refused_with_the_count(structure, layer, message):
     "structure, message",
     [
         (
-            rule({"template": "exclusive_choice"}),
-            "norm.constraints[0].template: template 'exclusive_choice' is not implemented; use one of existence, exactly, response, "
-            "precedence, responded_existence, init, end, chain_response, chain_precedence, coexistence, succession, chain_succession, "
-            "alternate_response, alternate_precedence, alternate_succession, absence, "
-            "not_response, not_precedence, not_coexistence, not_chain_response, not_chain_precedenc…",
-        ),
-        (
             rule({"deadline": "P30D"}, trigger={"act": "Ask", "channel": "app", "window": "P1M"}),
             "norm.constraints[0].deadline: deadline P30D can end after the window P1M; shorten the deadline or widen the window",
         ),

@@ -70,13 +70,7 @@ CASES = [
     Case("negative deadline", "gnrs: {}/context.json: pools.norm.0.vary.deadline.0: '-PT15M' is not a positive ISO 8601 duration such as PT15M, P3D or P2M; correct it", context=edited(("pools.norm.0.vary.deadline", ["-PT15M"]))),
     Case("number for a deadline", "gnrs: {}/context.json: pools.norm.0.vary.deadline.0: 15 is not an ISO 8601 duration; write text such as PT15M, P3D or P2M; correct it", context=edited(("pools.norm.0.vary.deadline", [15]))),
     Case("stray parameter", "gnrs: {}/context.json: pools.scope.0: vary.deadline is no parameter of the scope slot; correct it", context=edited(("pools.scope.0.vary", {"deadline": ["P1D"]}))),
-    Case(
-        "unimplemented template",
-        "gnrs: {}/context.json: pools.norm.N3: template 'exclusive_choice' is not implemented; use one of existence, exactly, response, precedence, "
-        "responded_existence, init, end, chain_response, chain_precedence, coexistence, succession, chain_succession, "
-        "alternate_response, alternate_precedence, alternate_succession, absence, ",
-        context=edited(("pools.norm.2.content.constraints.0.template", "exclusive_choice")),
-    ),
+    Case("unknown template", "gnrs: {}/context.json: pools.norm.2.content.constraints.0.template: Input should be 'existence', 'exactly', ", context=edited(("pools.norm.2.content.constraints.0.template", "alternating"))),
     Case("k beyond the channels", "gnrs: {}/context.json: pools.evidence.0.content: k is 3 but only 2 channel(s) are listed; correct it", context=edited(("pools.evidence.0.content", {"channels": ["roster_log", "checkin_log"], "operator": "at_least", "k": 3}))),
     Case("no pools and no aim", "gnrs: not checkable: the sentence states no duty or ban that acts show; ", code=3, context=edited(("pools", ...), ("goal.required", ...), ("goal.intent", "Bananas are yellow."))),
     Case("empty pool", "gnrs: {}/context.json: pools.norm: holds 0 of the at least 1 it needs; add it", context=edited(("pools.norm", []))),
@@ -114,7 +108,7 @@ CASES = [
     Case("audit without log", "gnrs: arguments: no log to audit; pass --log, or a context that names one", arguments="audit --rule {}/rule.json"),
     Case("rule with count on response", "gnrs: {}/rule.json: rule.norm.constraints.0: count 2 goes with existence, exactly, absence only, not with response; correct it", rule=changed(RULE, ("rule.norm.constraints.0.count", 2)), arguments=AUDIT),
     Case("rule without evidence", "gnrs: {}/rule.json: rule.evidence: is missing; add it", rule=changed(RULE, ("rule.evidence", ...)), arguments=AUDIT),
-    Case("rule with an unimplemented template", "template 'exclusive_choice' is not implemented", rule=changed(RULE, ("rule.norm.constraints.0.template", "exclusive_choice")), arguments=AUDIT),
+    Case("rule with an unknown template", "rule.norm.constraints.0.template: Input should be 'existence', ", rule=changed(RULE, ("rule.norm.constraints.0.template", "alternating")), arguments=AUDIT),
     Case("rule without a capable channel", "gnrs: not checkable:", code=3, rule=changed(RULE, ("rule.evidence.channels", ["roster_log"])), arguments=AUDIT),
     Case("rule on a log nobody keeps", "gnrs: not checkable:", code=3, rule=changed(RULE, ("rule.trigger.channel", "checkin_log")), arguments=AUDIT),
     Case(

@@ -199,7 +199,6 @@ def test_parts_stand_on_the_words_they_were_read_from() -> None:
     ({"words": ""}, "words: '' does not stand in the sentence"),
     ({"force": {"words": "shall", "force": "must"}}, "force: 'shall' does not stand in the sentence"),
     ({"force": {"words": "us", "force": "must"}}, "force: 'us' does not stand in the sentence"),
-    ({"template": {"words": "After", "template": "exclusive_choice"}}, "template: 'exclusive_choice' is not implemented"),
     ({"template": {"words": "After", "template": "init"}}, "activation: init takes none"),
     ({"activation": None}, "activation: response needs one"),
     ({"activation": act("shift starts", "StartShifts")}, "activation: 'StartShifts' is not among the schema's actions; nearest: 'StartShift'"),

@@ -1,4 +1,4 @@
-"""Hand-made cases for the entries N7, N8, P2 and C of docs/semantics.md, each run through the oracle and the
+"""Hand-made cases for the entries N7, N8, P2, C1 and C2 of docs/semantics.md, each run through the oracle and the
 compiled check."""
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from test_semantics_lines import EVALUATORS, NEXT_DAY, Evaluate, due, duty, log,
 from tiers import mostly_slow
 
 from gnrs_ppl.context.log import Event
+from gnrs_ppl.rule.types import Act, Constraint
 
 PAID = row("p1", "Pay", "2024-03-05 10:00")
 APPEALED = row("a1", "Appeal", "2024-03-04 10:00")
@@ -210,3 +211,77 @@ def test_what_joins_two_acts_cannot_begin_with_the_case() -> None:
     for template in ("not_chain_response", "not_chain_precedence", "chain_succession", "alternate_response"):
         structure = rule(duty(template, "Pay", correlate="same_case"), trigger=None, office="clerk")
         assert "case start is none" in refusal(structure, log())
+
+
+# ---- choices and usual names
+
+EITHER: Any = {"any_of": ["Pay", "Appeal"]}
+ONE = duty("exclusive_choice", EITHER, "P1D")
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        ([row("p1", "Pay", "2024-03-01 11:00")], ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0)),
+        (
+            [row("p1", "Pay", "2024-03-01 11:00"), row("p2", "Pay", "2024-03-01 12:00")],
+            ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0),
+        ),
+        (
+            [row("p1", "Pay", "2024-03-01 11:00"), row("a1", "Appeal", "2024-03-01 12:00")],
+            ("violated", "too_many", ("a1", "p1"), NEXT_DAY, None),
+        ),
+        (
+            [row("p1", "Pay", "2024-03-01 11:00"), row("a1", "Appeal", "2024-03-03 12:00")],
+            ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0),
+        ),
+        ([], ("violated", "absent", (), NEXT_DAY, None)),
+        ([row("a1", "Appeal", "2024-03-02 11:00")], ("violated", "late", ("a1",), NEXT_DAY, -3600.0)),
+        (
+            [row("p1", "Pay", "2024-03-01 11:00"), row("x1", None, "2024-03-01 12:00")],
+            ("indeterminate", "unknown_match", ("p1",), NEXT_DAY, None),
+        ),
+    ],
+    ids=["one", "one twice", "both", "the other too late", "neither", "late", "perhaps both"],
+)
+def test_c2_one_of_two_acts_and_not_the_other(
+    evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]
+) -> None:
+    assert of(evaluate(rule(ONE), log(), [FINE, *events]), "f1") == expected
+
+
+def test_c2_both_acts_excuse_nothing_that_came_after_the_second(evaluate: Evaluate) -> None:
+    structure = rule(ONE.model_copy(update={"unless": Act(activity="Waive")}))
+    both = [FINE, row("p1", "Pay", "2024-03-01 11:00"), row("a1", "Appeal", "2024-03-01 13:00")]
+    between = row("w1", "Waive", "2024-03-01 12:00")
+    assert said(evaluate(structure, log(), [*both, between]))[:2] == ("excused", "exception")
+    after = row("w1", "Waive", "2024-03-01 14:00")
+    assert said(evaluate(structure, log(), [*both, after]))[:2] == ("violated", "too_many")
+
+
+def test_c2_asks_for_two_acts_each_in_one_log() -> None:
+    for target in (
+        "Pay",
+        {"any_of": ["Pay", "Appeal", "Waive"]},
+        {"any_of": [{"activity": "Pay", "role": "a"}, "Pay"]},
+    ):
+        with pytest.raises(ValueError, match="any_of two acts of different activities"):
+            duty("exclusive_choice", target)
+    together = rule(ONE, channels=("desk", "bank"), operator="all")
+    assert "use operator any" in refusal(together, log("desk", "bank"))
+
+
+def test_c1_usual_names_are_read_as_what_they_say() -> None:
+    def read(**fields: Any) -> Constraint:
+        return Constraint.model_validate({"target": "Pay"} | fields)
+
+    assert read(template="absence3") == read(template="absence", count=3)
+    assert read(template="existence1") == read(template="existence")
+    assert read(template="exactly100") == read(template="exactly", count=100)
+    assert read(template="choice", target=EITHER) == read(template="existence", target=EITHER)
+    assert read(template="not_responded_existence") == read(template="not_coexistence")
+    for wrong in ({"template": "absence0"}, {"template": "response2"}, {"template": "choice"}):
+        with pytest.raises(ValueError, match="template|any_of"):
+            read(**wrong)
+    with pytest.raises(ValueError, match="absence3 says its number itself; leave count out"):
+        read(template="absence3", count=3)

@@ -19,7 +19,6 @@ from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import (
     BESIDE,
     HALVES,
-    IMPLEMENTED,
     LOOK_BACK,
     MUTUAL,
     NEGATIVE,
@@ -110,6 +109,8 @@ class ConstraintPlan:
         Attributes of the activation that rows are compared with (D5).
     in_the_meantime : bool
         Whether the exception counts only from the activation on (X1).
+    choices : tuple of RolePlan
+        The two acts of an exclusive choice, each by itself (C2).
     """
 
     index: int
@@ -129,6 +130,7 @@ class ConstraintPlan:
     differ: bool = False
     compared: tuple[str, ...] = ()
     in_the_meantime: bool = False
+    choices: tuple[RolePlan, ...] = ()
 
     @property
     def threaded(self) -> bool:
@@ -234,6 +236,11 @@ def _never_over(place: str, constraint: Constraint) -> str:
             f"{named} is pending until the act has happened too often: the records show no end of a case; "
             "state a deadline to find what is missing"
         )
+    if constraint.template == "exclusive_choice":
+        return (
+            f"{named} is pending until both acts have happened: the records show no end of a case; state a "
+            "deadline to have one of them kept"
+        )
     return (
         f"'violated' cannot occur for {named}: the records show no end of a case, so it is pending until "
         "the act; state a deadline to find breaches"
@@ -315,12 +322,6 @@ class _Checker:
     def _well_formed(self, index: int, constraint: Constraint) -> None:
         norm, trigger = self.structure.norm, self.structure.trigger
         place = f"norm.constraints[{index}]"
-        if constraint.template not in IMPLEMENTED:
-            raise InputError(
-                f"template {constraint.template!r} is not implemented",
-                f"use one of {', '.join(IMPLEMENTED)}",
-                field=f"{place}.template",
-            )  # line 11
         if trigger.act is None and constraint.after is None and constraint.template in (*BESIDE, *MUTUAL):
             raise InputError(
                 f"{constraint.template} joins two acts, and case start is none",
@@ -460,7 +461,8 @@ class _Checker:
                 else set()
             )
             self._fine_enough(place, constraint.deadline, pairs)
-        if constraint.positive and len(target.closed_world) < target.silent:
+        can_exceed = constraint.template == "exclusive_choice"
+        if constraint.positive and not can_exceed and len(target.closed_world) < target.silent:
             self._assume(
                 f"'violated' cannot occur for {place} ({constraint.template} {target.act.activity!r}): "
                 f"{len(target.closed_world)} of {target.n} channels are closed-world, {target.silent} needed"
@@ -502,6 +504,7 @@ class _Checker:
             differ=correlation == "different_resource",
             compared=constraint.compared,
             in_the_meantime=constraint.in_the_meantime,
+            choices=self._choices(target) if constraint.template == "exclusive_choice" else (),
         )
         opener = after.act if after else trigger.act
         if plan.threaded and opener is not None:
@@ -511,6 +514,13 @@ class _Checker:
                 others = [opener, *([unless.act] if unless else [])]
                 self.data.few_comparisons(place, target.act, others, key, ())
         return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
+
+    def _choices(self, target: RolePlan) -> tuple[RolePlan, ...]:
+        """The alternatives of an act, each with the channels that can record it."""
+        return tuple(
+            self._planned(one, tuple(c for c in target.rel if self._records(c, one.activity)), 1)
+            for one in target.act.patterns
+        )
 
     def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
         """The two constraints of a mutual one: the trigger's rows ask for the target, the target's rows for

@@ -373,16 +373,19 @@ class _Compiler:
             nearest=nearest,
             from_start=c.since == "case_start",
         )
-        evidence(
-            st,
-            target,
-            c.target,
-            number=c.count,
-            timed=tuple(timed),
-            more=c.template == "exactly",
-            marked=c.marks_ties,
-            match_within=self.records.match_within,
-        )
+        if c.choices:
+            self._chosen(p, c, threads)
+        else:
+            evidence(
+                st,
+                target,
+                c.target,
+                number=c.count,
+                timed=tuple(timed),
+                more=c.template == "exactly",
+                marked=c.marks_ties,
+                match_within=self.records.match_within,
+            )
         if beside:
             self._between(p, c)
         self._judged(p, c)
@@ -409,6 +412,33 @@ class _Compiler:
         if c.unless is not None:
             self._exception(p, c, c.unless, threads)
         return self._verdict(p, c, instances, slack=slack, late=late, with_breach=with_breach)
+
+    def _chosen(self, p: str, c: ConstraintPlan, threads: Threads | None) -> None:
+        """Add ``_target_evidence`` of an exclusive choice: what its two acts, each looked for by itself, come
+        to (C2).
+        """
+        st, names = self.st, (f"{p}_first", f"{p}_second")
+        for name, role in zip(names, c.choices, strict=True):
+            rows = act_rows(st, name, role.act, role.rel, c.key, threads=threads)
+            evidence(st, ActSearch(name, rows, role.rel, f"{p}_interval"), role, timed=(1,))
+        ends = [st.end_of(f"{side}.proof_ts", f"{side}.proof_grain") for side in "ab"]
+        later = f"({ends[1]} > {ends[0]} OR {ends[1]} = {ends[0]} AND b.proof_event_id > a.proof_event_id)"
+        second = f"b.proven AND (NOT a.proven OR {later})"
+        proof = [f"proof_{column}" for column in rows.columns]
+        replaced = ", ".join(f"CASE WHEN {second} THEN b.{x} ELSE a.{x} END AS {x}" for x in proof)
+        doubts = "['unknown_key', 'split', 'unknown_match', 'open_world', 'uncovered']"
+        first = f"list_position({doubts}, a.doubt) <= list_position({doubts}, b.doubt)"
+        decided = "({0}.proven OR {0}.refuted)"
+        st.add(
+            f"{p}_target_evidence",
+            "C2: one of two acts and not the other, both, or neither; the row that completed it",
+            f"""SELECT a.* REPLACE (
+                       {replaced}, a.proven AND b.refuted OR b.proven AND a.refuted AS proven, a.refuted AND b.refuted AS refuted,
+                       CASE WHEN {decided.format("a")} OR NOT {decided.format("b")} AND NOT {first} THEN b.doubt ELSE a.doubt END AS doubt,
+                       list_concat(a.witnesses, b.witnesses) AS witnesses
+                   ), a.proven AND b.proven AS proven_both
+                FROM {names[0]}_evidence AS a JOIN {names[1]}_evidence AS b ON b.inst = a.inst""",
+        )
 
     def _activation(self, p: str, c: ConstraintPlan, instances: str) -> None:
         """Add ``_active``: the instances that are activated, with the activation at_* and, for a window, t0
@@ -750,6 +780,14 @@ class _Compiler:
                 ("e.proven AND e.refuted_more", "satisfied", "'proven'"),
             ]
             doubt = "CASE WHEN e.proven THEN e.doubt_more ELSE e.doubt END"
+        elif c.choices:
+            cases = [
+                ("e.proven_both", "violated", "'too_many'"),
+                ("NOT e.over", "pending", "'open'"),
+                ("e.refuted", "violated", "'absent'"),
+                ("e.proven", "satisfied", "'proven'"),
+            ]
+            doubt = "e.doubt"
         elif c.template in POSITIVE:
             cases = [
                 ("e.proven", "satisfied", proven),
@@ -807,7 +845,7 @@ class _Compiler:
             part: f"CASE WHEN {later} THEN {value} ELSE j.at_{part} END"
             for part, value in (("ts", ts), ("off", f"{proof}off"), ("grain", grain))
         }
-        if c.template == "exactly":
+        if c.template == "exactly" or c.choices:
             values = {
                 part: f"CASE WHEN j.reason = 'too_many' THEN {seen[part]} ELSE {due[part]} END"
                 for part in due

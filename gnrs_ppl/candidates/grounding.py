@@ -12,7 +12,7 @@ from gnrs_ppl.context.load import Context, nearest, require_known
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent, beyond_payloads_in, names_in
 from gnrs_ppl.rule.pools import Candidate, Pools
-from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Norm, Trigger
+from gnrs_ppl.rule.types import KEY_OF, SLOTS, Norm, Trigger
 
 
 class Dropped(NamedTuple):
@@ -33,7 +33,7 @@ def read_pools(context: Context) -> Pools:
     Raises
     ------
     InputError
-        A missing pool, a malformed candidate, an unknown name, an unimplemented template.
+        A missing pool, a malformed candidate, an unknown name.
     """
     pools = validated(Pools, dict(context.pools or {}), source=context.source, field="pools")
     known = known_names(context)
@@ -65,15 +65,6 @@ def _check_names(context: Context, known: Known, candidate: Candidate[Any], fiel
     for kind, name in names_of(content):
         names, what = known[kind]
         require_known(name, names, what, source=context.source, field=field)
-    if isinstance(content, Norm):
-        for constraint in content.constraints:
-            if constraint.template in UNIMPLEMENTED:
-                raise InputError(
-                    f"template {constraint.template!r} is not implemented",
-                    f"use one of {', '.join(IMPLEMENTED)}",
-                    source=context.source,
-                    field=field,
-                )
 
 
 def names_of(content: SlotContent) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ from gnrs_ppl.reading.quantities import NUMBER, durations, number
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Opens
 from gnrs_ppl.reading.vocabulary import Token, tokens_of
-from gnrs_ppl.rule.types import COUNTING, IMPLEMENTED, Act, After, Constraint
+from gnrs_ppl.rule.types import COUNTING, Act, After, Constraint
 
 PROMPT = "sentence_reader.v1.txt"
 MODELS_SHARE = 0.5
@@ -246,8 +246,6 @@ class _Check:
 
     def statement(self, said: StatementRead, earlier: int) -> Statement:
         """A statement with its one reading; ``earlier`` is where the statement before it ends."""
-        if said.template.template not in IMPLEMENTED:
-            raise _wrong("template", f"{said.template.template!r} is not implemented")
         if not 1 <= len(said.targets) <= MOST_TARGETS:
             raise _wrong("targets", f"holds {len(said.targets)} acts, not 1 to {MOST_TARGETS}")
         clause = self.span("words", said.words, Span(earlier, len(self.sentence)))

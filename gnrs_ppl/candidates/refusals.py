@@ -18,11 +18,10 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
-from gnrs_ppl.reading.plain import declare_name, why_nothing
+from gnrs_ppl.reading.plain import why_nothing
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
-from gnrs_ppl.rule.types import UNIMPLEMENTED
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
 SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
@@ -49,7 +48,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     Returns
     -------
     Refused or None
-        With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``no_such_template``,
+        With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``,
         ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``no_such_field``, ``no_such_log``,
         ``no_such_role`` or ``too_many_steps``.
     """
@@ -115,13 +114,6 @@ def held_against(context: Context, readings: Readings, reading: Reading) -> Refu
     acts = [
         a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None
     ]
-    if reading.template in UNIMPLEMENTED:
-        told = f"no check of {declare_name(reading.template)} is implemented"
-        return Refused(
-            told,
-            "say what must or must not follow at any time, or what must follow at once",
-            reason="no_such_template",
-        )
     found = (
         _unrecorded(context, readings, acts),
         _nameless(context, reading, acts),

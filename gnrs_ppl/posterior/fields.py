@@ -110,6 +110,7 @@ WORDS_OF: Final[dict[str, dict[str, str]]] = {
         "succession": "has to follow, and comes at no other time",
         "existence": "has to happen",
         "exactly": "has to happen so many times and no more",
+        "exclusive_choice": "one of the two has to happen, and not both",
         "absence": "must not happen, or no more often",
         "responded_existence": "has to happen too, before or after",
         "coexistence": "both happen or neither does",

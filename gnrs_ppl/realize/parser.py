@@ -29,6 +29,7 @@ from gnrs_ppl.realize.phrases import (
     IN_CASES,
     MODALS,
     NOBODY,
+    NOT_BOTH,
     ONE_OF,
     OTHERS,
     OTHERS_OF,
@@ -571,6 +572,8 @@ class _Reader(Scanner):
         if self.positive:
             if self.take(" at least "):
                 return "existence", self.times()
+            if self.take(NOT_BOTH):
+                return "exclusive_choice", 1
             return ("exactly", self.times()) if self.take(" exactly ") else (None, 1)
         return ("absence", self.times() + 1) if self.take(" more than ") else (None, 1)
 

@@ -41,6 +41,7 @@ RELATIONS: dict[Template, Relation] = {
     "not_response": "after",
     "existence": "from",
     "exactly": "from",
+    "exclusive_choice": "from",
     "absence": "from",
     "precedence": "before",
     "not_precedence": "before",
@@ -119,6 +120,10 @@ BOTH: dict[bool, str] = {True: ", both ", False: ", if both are "}
 
 EXCUSED = {False: "beforehand", True: "in the meantime"}
 """When an exception is recorded, and whether it counts in the meantime alone."""
+
+NOT_BOTH = ", but not both,"
+"""What stands behind two acts of which one excludes the other."""
+
 TIES: dict[Ties, str] = {
     "unknown": "if both are recorded at the same time, that leaves it open",
     "fulfil": "if both are recorded at the same time, that counts as kept",

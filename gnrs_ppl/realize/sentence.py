@@ -53,6 +53,10 @@ _SENTENCES: dict[Reason, str] = {
     "exception": "{exception} is recorded {excused}, which the rule accepts as an exception",
 }
 
+_BOTH: dict[Reason, str] = {
+    "too_many": "the record shows both acts in {logs}{time}, where the rule asks for only one of them"
+}
+"""Of an exclusive choice."""
 _AHEAD: dict[Reason, str] = {
     "late": "no {act} is recorded in {logs}{within} before {moment}, only {then}after it; {complete}",
     "absent": "no {act} is recorded in {logs}{within} before {moment}, nor after it; {complete}",
@@ -113,7 +117,7 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
         "excused": EXCUSED[constraint.in_the_meantime],
         "in_time": "in the meantime" if constraint.in_the_meantime else "first",
     }
-    sentences = _SENTENCES | _AHEAD if template == "precedence" else _SENTENCES
+    sentences = _SENTENCES | {"precedence": _AHEAD, "exclusive_choice": _BOTH}.get(template, {})
     text = f"in case {one_line(verdict.case_id, 80)}, {sentences[verdict.reason].format(**parts)}"
     return f"{capitalised(text)}."
 

@@ -15,7 +15,6 @@ from typing import Any, Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.errors import Refused
 from gnrs_ppl.realize.english import (
     article,
     capitalised,
@@ -41,6 +40,7 @@ from gnrs_ppl.realize.phrases import (
     IN_CASES,
     MODALS,
     NOBODY,
+    NOT_BOTH,
     ONE_OF,
     OTHERS,
     OTHERS_OF,
@@ -115,11 +115,6 @@ def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> 
 
 def sentences(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> list[list[Piece]]:
     """The sentences of :func:`render`, piece by piece; raises as it does."""
-    for constraint in structure.norm.constraints:
-        if constraint.template not in RELATIONS:
-            raise Refused(
-                f"template {constraint.template!r} has no text yet", f"use one of {', '.join(RELATIONS)}"
-            )
     return _Writer(canonical(structure), lexicon).sentences(dates_only)
 
 
@@ -693,6 +688,8 @@ def _how_often(constraint: Constraint) -> str:
         return f" at least {times(n)}"
     if constraint.template == "exactly":
         return f" exactly {times(n)}"
+    if constraint.template == "exclusive_choice":
+        return NOT_BOTH
     if constraint.template == "absence":
         return f" more than {times(n - 1)}"
     return ""

@@ -137,6 +137,8 @@ def _holds(field: dict[str, Any], definitions: dict[str, Any], many: bool = Fals
             "date-time": f"instant{s}",
             "date": f"day{s}",
         }
+        if "existence" in field.get("pattern", ""):
+            return "absence2, existence3, exactly2 and so on"
         return plain.get(form or "", f"offset{s} (+01:00)" if "pattern" in field else f"text{s}")
     return {
         "boolean": "true or false",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
@@ -46,6 +47,7 @@ Positive = Literal[
     "alternate_response",
     "alternate_precedence",
     "alternate_succession",
+    "exclusive_choice",
 ]
 Negative = Literal[
     "absence",
@@ -57,17 +59,12 @@ Negative = Literal[
     "not_succession",
     "not_chain_succession",
 ]
-Unimplemented = Literal[
-    "choice",
-    "exclusive_choice",
-]
-Template = Literal[Positive, Negative, Unimplemented]
+Template = Literal[Positive, Negative]
 """DECLARE template names; polarity lives here only (line 11)."""
 
 DRAFTED: tuple[str, ...] = get_args(Drafted)
 POSITIVE: tuple[str, ...] = get_args(Positive)
 NEGATIVE: tuple[str, ...] = get_args(Negative)
-UNIMPLEMENTED: tuple[str, ...] = get_args(Unimplemented)
 IMPLEMENTED: tuple[str, ...] = POSITIVE + NEGATIVE
 COUNTING: tuple[str, ...] = ("existence", "exactly", "absence")
 """Templates whose n is ``count``; every other template asks for one act."""
@@ -397,11 +394,38 @@ class After(Frozen):
         return self
 
 
+_NUMBERED = r"(existence|absence|exactly)([1-9]\d?|100)"
+UsualName = Literal["choice", "not_responded_existence"] | Annotated[str, Field(pattern=f"^{_NUMBERED}$")]
+"""Names that DECLARE has for what another template says already (C entries)."""
+
+
+def _by_its_usual_name(value: Any) -> Any:
+    """A constraint whose template goes by a further name of DECLARE, as the template that says it."""
+    name = value.get("template") if isinstance(value, dict) else None
+    if not isinstance(name, str):
+        return value
+    if name == "not_responded_existence":
+        return value | {"template": "not_coexistence"}
+    if name == "choice":
+        target = value.get("target")
+        listed = isinstance(target, dict) and "any_of" in target
+        if not (listed or (isinstance(target, Act) and target.alternatives)):
+            raise ValueError("choice names its target as any_of two acts or more")
+        return value | {"template": "existence"}
+    if numbered := re.fullmatch(_NUMBERED, name):
+        if "count" in value:
+            raise ValueError(f"{name} says its number itself; leave count out")
+        return value | {"template": numbered[1], "count": int(numbered[2])}
+    return value
+
+
 class Constraint(Frozen):
     """One DECLARE constraint of a norm (lines 10 to 18)."""
 
-    template: Template
-    """The DECLARE template."""
+    template: Annotated[
+        Template, BeforeValidator(lambda name: name, json_schema_input_type=Template | UsualName)
+    ]
+    """The DECLARE template; absence2 and choice and other usual names are read as what they say."""
     target: ActField
     """The act required or forbidden."""
     after: After | None = None
@@ -425,9 +449,14 @@ class Constraint(Frozen):
     """Whether the exception counts only from the activation on; at any time before where left out (X
     entries)."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_name(cls, value: Any) -> Any:
+        return _by_its_usual_name(value)
+
     @model_validator(mode="after")
     def _fields_of_the_template(self) -> Constraint:
-        if self.count != 1 and self.template in IMPLEMENTED and self.template not in COUNTING:
+        if self.count != 1 and self.template not in COUNTING:
             raise ValueError(
                 f"count {self.count} goes with {', '.join(COUNTING)} only, not with {self.template}"
             )
@@ -445,6 +474,10 @@ class Constraint(Frozen):
             raise ValueError(
                 f"{self.template} has no deadline: it is about the first or the last event of a case"
             )
+        if self.template == "exclusive_choice" and not (
+            len(self.target.patterns) == len(self.target.activities) == 2
+        ):
+            raise ValueError("exclusive_choice names its target as any_of two acts of different activities")
         if self.after is not None and self.template in MUTUAL:
             raise ValueError(f"{self.template} binds two acts and takes no after")
         return self
