@@ -38,7 +38,7 @@ FEW: dict[tuple[str, str], tuple[int, ...]] = {
     ("end", "at_least"): (0, 6), ("chain_response", "any"): (2, 15), ("chain_response", "at_least"): (0, 5),
     ("chain_precedence", "any"): (1, 10), ("chain_precedence", "at_least"): (9,),
     ("coexistence", "any"): (1,), ("succession", "any"): (3,), ("absence", "any"): (3, 6),
-    ("absence", "all"): (1, 21), ("absence", "at_least"): (3, 4), ("not_response", "any"): (0, 6),
+    ("absence", "all"): (3, 21), ("absence", "at_least"): (3, 4), ("not_response", "any"): (0, 6),
     ("not_response", "all"): (1, 10), ("not_response", "at_least"): (0, 1),
     ("not_precedence", "any"): (1, 8), ("not_precedence", "all"): (3,),
     ("not_precedence", "at_least"): (1,), ("not_coexistence", "any"): (11,),
@@ -48,7 +48,7 @@ FEW: dict[tuple[str, str], tuple[int, ...]] = {
     ("not_succession", "any"): (0, 1), ("chain_succession", "any"): (3,), ("not_chain_succession", "any"): (1,),
     ("alternate_response", "any"): (1, 4), ("alternate_response", "at_least"): (1,),
     ("alternate_precedence", "any"): (0, 8), ("alternate_precedence", "at_least"): (1,), ("alternate_succession", "any"): (0, 2),
-    ("exclusive_choice", "any"): (1, 2), ("exclusive_choice", "at_least"): (2, 12),
+    ("exclusive_choice", "any"): (0, 1, 2), ("exclusive_choice", "at_least"): (2, 12),
 }  # fmt: skip
 """Seeds of the fast tier, by template and operator: the first that hit every cell. After a change of pairs.py
 look for others in what ``python tests/agreement.py`` prints."""

@@ -360,6 +360,7 @@ class _Reader(Scanner):
             said
             and before is not None
             and before["relation"] in ("after", "before", "around")
+            and (before.get("deadline") or not self.window)
             and self.take("within that time")
         ):
             return dict(before)
