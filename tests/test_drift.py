@@ -20,7 +20,7 @@ from gnrs_ppl.history.store import append
 START = date(2024, 1, 1)
 RATES = {("desk", "Open"): 8.0, ("desk", "Close"): 5.0, ("till", "Pay"): 2.0, ("till", "Refund"): 0.3}
 EMPTY = {"role": 0.1, "object": 0.0, "location": 0.4}
-TRIALS = tier(150, 3000)
+TRIALS = tier(60, 3000)
 
 
 def log(random: np.random.Generator, days: int, uneven: float = 0.0) -> Recorded:

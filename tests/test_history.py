@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from stored import delivered
-from tiers import few
+from tiers import few, tier
 
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.cli import run
@@ -23,7 +23,7 @@ from gnrs_ppl.history.changes import CHANGES, history
 from gnrs_ppl.history.store import append, opened, read_runs
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES = 4000
+CASES = 2500
 """Of a run that takes long enough to be killed in the middle."""
 
 
@@ -51,11 +51,11 @@ def became(runs: list[dict[str, str]], base: int) -> dict[str, str]:
 def test_what_became_of_each_violation(tmp_path: Path) -> None:
     random_ = random.Random(5)
     seen = set()
-    for trial in range(3):
+    for trial in range(tier(1, 6)):
         path = tmp_path / f"{trial}.duckdb"
         runs = []
         for _ in range(4):
-            cases = [f"c{n}" for n in range(16) if random_.random() < 0.9]
+            cases = [f"c{n}" for n in range(40) if random_.random() < 0.9]
             result = delivered({case: random_.choice([None, 0, 1, 5]) for case in cases})
             runs.append(said(result))
             append(path, result, "deliveries")
@@ -111,6 +111,7 @@ def test_a_killed_writer_leaves_whole_runs(moment: int, tmp_path: Path) -> None:
     assert held == [*((run, CASES) for run in range(1, before + 1)), (before + 1, 1)]
 
 
+@pytest.mark.slow
 def test_two_writers_both_land(tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
     writers = [child(path, 3), child(path, 3)]
@@ -136,15 +137,24 @@ def test_a_writer_that_waits_in_vain_says_why(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_verbs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    store = str(tmp_path / "s.duckdb")
-    rule = str(ROOT / "docs" / "contexts" / "approval.yaml")
-    audit = ["audit", str(ROOT / "examples" / "invoices" / "context.yaml"), "--rule", rule]
+    store, rule, log = (tmp_path / name for name in ("s.duckdb", "rule.yaml", "log.csv"))
+    rule.write_text(
+        "{title: A then B, trigger: {act: A, channel: desk}, evidence: {channels: [desk]}, records: {channels: "
+        "[{name: desk, activities: [A, B], closed_world: true}]}, "
+        "norm: {constraints: [{template: response, target: B, deadline: P3D}]}}"
+    )
+    log.write_text(
+        "case_id,activity,timestamp,channel\n1,A,2024-01-01,desk\n2,A,2024-01-02,desk\n2,B,2024-01-19,desk\n"
+    )
+    audit = ["audit", "--rule", str(rule), "--log", str(log)]
     for _ in range(2):
-        assert run([*audit, "--store", store, "--json"]) == 1
+        assert run([*audit, "--store", str(store), "--json"]) == 1
     counts = json.loads(capsys.readouterr().out.split("\n}\n")[0] + "}")["counts"]
-    assert run(["history", store, "--json"]) == 0
+    assert run(["history", str(store), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [r["counts"] for r in found["runs"]] == [counts, counts]
+    assert {r["rule"] for r in found["runs"]} == {"A then B"}
+    assert counts["violated"] == 2
     assert found["changes"][0]["counts"]["still_open"] == counts["violated"]
     assert "both runs audited the same log" in found["changes"][0]["notes"]
 
