@@ -38,6 +38,9 @@ class Keyboard(Mouse):
         """Move the focus there, and see it."""
         there.first.wait_for()
         wanted = there.first.element_handle()
+        back = wanted.evaluate(
+            "one => !!(document.activeElement.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_PRECEDING)"
+        )
         for _ in range(self.MOST):
             if wanted.evaluate("one => one === document.activeElement"):
                 seen = wanted.evaluate(
@@ -46,7 +49,7 @@ class Keyboard(Mouse):
                 )
                 assert seen, f"the focus on {there} is not seen"
                 return
-            self.tab.keyboard.press("Tab")
+            self.tab.keyboard.press("Shift+Tab" if back else "Tab")
         raise AssertionError(f"Tab never came to {there}")
 
     def press(self, there: Any) -> None:

@@ -125,13 +125,15 @@ def fields(page: str, action: str) -> dict[str, list[str]]:
     return found
 
 
-def stood(folder: Path, number: int, *arguments: str, out: str = "", state: str = "done") -> Path:
+def stood(
+    folder: Path, number: int, *arguments: str, out: str = "", state: str = "done", title: str = "A job"
+) -> Path:
     """A job that an earlier server ran; gives its folder."""
     place = folder / "jobs" / str(number)
     place.mkdir(parents=True)
     told = {
         "number": number,
-        "title": "A job",
+        "title": title,
         "arguments": list(arguments),
         "then": "/",
         "state": state,
@@ -170,9 +172,9 @@ def worked_in(folder: Path, *how: str) -> Path:
         said("draft", named, *quick, "--fix", "norm.deadline=P5D", "--out", "other")
         said("audit", named, "--rule", "rule/rule.json", "--out", "rule")
         asked = ("ask", named, "--answers=invoices/answers.yaml", "--json", "--mass=0.1")
-        stood(folder, 1, *asked, out=said(*asked))
+        stood(folder, 1, *asked, out=said(*asked), title=f"Ask about {named}")
         compared = ("compare", "rule/rule.json", "other/rule.json", "--json", "--context", named)
-        stood(folder, 2, *compared, out=said(*compared))
+        stood(folder, 2, *compared, out=said(*compared), title="rule/rule.json against other/rule.json")
     return folder
 
 

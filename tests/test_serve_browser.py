@@ -141,6 +141,7 @@ def test_the_whole_way(hands: type[Mouse], browser: Any, look: Callable[..., Any
         assert "<script>document.title='ran'</script>" in tab.locator("tbody th").first.text_content()
         axe_finds_nothing(tab)
         hand.press(steps.get_by_role("link", name="Ask"))
+        hand.press(tab.locator("summary").first)
         hand.write(tab.get_by_label("Share of what").first, "0.1")
         hand.press(button("Ask"))
         tab.locator(".answers").wait_for()

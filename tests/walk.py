@@ -48,7 +48,7 @@ class Page(NamedTuple):
     """
 
     path: str
-    shown: str = "main"
+    shown: str = "body"
     then: Callable[[Any], None] = lambda tab: None
     head: str = "body"
 
@@ -81,6 +81,11 @@ def unfold(tab: Any) -> None:
     tab.locator(".graph details").first.evaluate("one => { one.open = true }")
 
 
+def open_case(tab: Any) -> None:
+    late = tab.locator("details.case", has_text="late")
+    (late if late.count() else tab.locator("details.case")).first.evaluate("one => { one.open = true }")
+
+
 RULE, VERDICTS = "/rule?of=rule/draft.json", "/verdicts?of=rule/audit.json"
 PAGES: dict[str, Page] = {
     "home": Page("/"),
@@ -98,10 +103,11 @@ PAGES: dict[str, Page] = {
     "rule": Page(RULE),
     "rule-graph": Page(RULE, then=unfold, head="#graph"),
     "rule-verdicts": Page(RULE, head="#verdicts"),
-    "rule-cases": Page(RULE, head="#cases"),
+    "rule-cases": Page(RULE, then=open_case, head="#cases"),
     "ask": Page("/ask"),
     "sought": Page("/asked?job=8", "#stages"),
     "asked": Page("/asked?job=1"),
+    "asked-case": Page("/asked?job=1", head="#question-1"),
     "audit": Page("/audit?rule=rule/rule.json"),
     "verdicts": Page(VERDICTS),
     "compare": Page("/compare"),
@@ -111,6 +117,18 @@ PAGES: dict[str, Page] = {
     "problem": Page("/no-such-page"),
 }
 """A page that is shown in several states stands here once for each."""
+REPORT = {
+    "report": Page(""),
+    "report-graph": Page("", then=unfold, head="#graph"),
+    "report-verdicts": Page("", head="#verdicts"),
+    "report-cases": Page("", then=open_case, head="#cases"),
+}
+"""Parts of the report, a file that its address is put before."""
+TAKEN = ("light", "dark", "phone")
+"""Looks of which pictures are taken."""
+PICTURES = [
+    f"{name}-{look}.png" for name in (*(f"serve-{page}" for page in PAGES), *REPORT) for look in TAKEN
+]
 NO_PAGES = ("/static/{name}", "/jobs/{number}/events", "/download/all.zip")
 """Addresses that give a file or a stream."""
 
@@ -174,7 +192,7 @@ def poisoned(folder: Path) -> Path:
 def _with_hostile(text: str) -> str:
     """A JSON text whose words for people, things and logs, and whose cases, are hostile; some are long."""
     inside = json.dumps(HOSTILE)[1:-1]
-    for words in ("budget holder", "credit note", "ERP log", "A job"):
+    for words in ("budget holder", "credit note", "ERP log", "Ask about"):
         text = text.replace(words, f"{inside} {LONG}", 2).replace(words, inside)
     return text.replace("inv_0", f"{inside}_0")
 

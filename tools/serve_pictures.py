@@ -16,20 +16,18 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 from served import KEY, on_a_port
-from walk import LOOKS, PAGES, Page, at_work, everything, to_page
+from walk import LOOKS, PAGES, REPORT, TAKEN, at_work, everything, to_page
 
 from gnrs_ppl.report.rule_page import write_report
 
-COLOURS = 96
-"""Of a picture, as few as keep text and bars as they look; a file is then a third as large."""
-TAKEN = ("light", "dark", "phone")
+COLOURS = 256
+"""Of a picture, enough for text and bars as they look; a file is then a third as large."""
 
 
 def take(browser: Browser, address: str, report: Path, folder: Path, names: list[str]) -> None:
     """Every picture of the pages named, into a folder."""
     pages = {f"serve-{name}": page for name, page in PAGES.items()}
-    pages |= {f"report-{part}": Page("", head=f"#{part}") for part in ("graph", "verdicts", "cases")}
-    pages["report"] = Page("")
+    pages |= {name: page._replace(path=report.as_uri()) for name, page in REPORT.items()}
     for look in TAKEN:
         opened = browser.new_context(**LOOKS[look], reduced_motion="reduce")
         tab = opened.new_page()
@@ -37,10 +35,7 @@ def take(browser: Browser, address: str, report: Path, folder: Path, names: list
         for name, page in pages.items():
             if names and name not in names:
                 continue
-            if page.path:
-                to_page(tab, address, page)
-            else:
-                tab.goto(report.as_uri())
+            to_page(tab, address, page)
             save(tab, page.head, folder / f"{name}-{look}.png")
         opened.close()
 
