@@ -45,7 +45,7 @@ _SHOW = (
 )
 _KEPT = r"(?:,?\s*(?:which is |that is )?(?:kept|maintained|held|run|written) by [^,.;]{2,40}?,?)?"
 _BEHIND = re.compile(
-    rf"{_KEPT}\s*(?:must|has to|have to|should|shall|needs? to|will|can|does|do|is to|are to)?\s*(?:(?:both|all|each|also|then|together|clearly)\s+)*"
+    rf"{_KEPT}\s*(?:must|has to|have to|should|shall|needs? to|will|can|does|do|is to|are to)?\s*(?:(?:both|all|each|also|then|together|clearly|alone|itself|themselves)\s+)*"
     rf"{_SHOW}\b(?:\s+(?!(?:within|in|no|before|after|unless|if|when|until|by)\b)[\w'-]+){{0,6}}",
     re.IGNORECASE,
 )

@@ -142,6 +142,7 @@ class Reader(Doubted):
                 for s in statements
                 if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
+        statements = [s for s in statements if not self._asks_manner(s.best)]
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
@@ -198,6 +199,21 @@ class Reader(Doubted):
             nothing,
             otherwise,
         )
+
+    def _asks_manner(self, reading: Reading) -> bool:
+        """Whether a clause asks how an act is done and not that it is: "the check is made with great care"."""
+        clause = self._clause_at(reading.targets[0].span.start)
+        asked = reading.template == "existence" and reading.activation is None and reading.time is None
+        return (
+            asked
+            and clause is not None
+            and bool(patterns.VAGUE.search(self.text.sentence, clause.start, clause.end))
+        )
+
+    def _clause_at(self, place: int) -> Clause | None:
+        """The innermost clause that holds a place."""
+        inside = [c for c, _ in self.text.bound_clauses if c.opened <= place < c.end]
+        return min(inside, key=lambda c: c.end - c.opened, default=None)
 
     def _timed_behind(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Span]]:
         """Statements with the time that a sentence on nothing else states right behind them ("One day is plenty

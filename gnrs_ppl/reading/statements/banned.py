@@ -98,6 +98,7 @@ class Banned(Mentioned):
                 for j in inside
             )
         ]
+        inside = list(self._not_things(inside))
         score = {k: self.marked.mentions[k].told[0].score for k in inside}
         by_act = {self.marked.acts[k]: k for k in sorted(inside, key=lambda k: (score[k], -k))}
         return (min(by_act.values()), max(by_act.values())) if len(by_act) == 2 else None

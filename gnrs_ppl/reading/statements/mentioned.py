@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, Sentence
 from gnrs_ppl.reading.relations import Marked, Weights, options
@@ -13,6 +15,11 @@ SURELY = 0.8
 """A mention that is more probably nothing than this is hardly anything."""
 WELL_TOLD = 0.7
 """Score from which an act may not be passed over."""
+
+_BEFORE_THINGS = frozenset(
+    {"a", "an", "the", "any", "each", "every", "this", "that", "such", "its", "same", "one"}
+)
+"""Before what is named and not done."""
 
 
 class Mentioned:
@@ -46,6 +53,16 @@ class Mentioned:
         """Whether a mention says in one word that something was not done: "unpaid"."""
         at, tokens = self.marked.mentions[k].at, self.text.tokens
         return at > 0 and tokens[at - 1].text == "not" and tokens[at - 1].end == tokens[at].start
+
+    def _not_things(self, mentions: Sequence[int]) -> Sequence[int]:
+        """Mentions less those that may be only of a thing ("an item of an order"), where two acts are left."""
+        places = {k: self.marked.mentions[k].at for k in mentions}
+        left = [
+            k
+            for k, at in places.items()
+            if at not in self.text.things or not at or self.text.tokens[at - 1].text not in _BEFORE_THINGS
+        ]
+        return left if len({self.marked.acts[k] for k in left}) >= 2 else mentions
 
     def _tells(self, clause: Clause) -> bool:
         """Whether a clause tells an act."""

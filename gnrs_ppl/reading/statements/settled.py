@@ -74,7 +74,7 @@ class Settled(Banned):
                 inside = [
                     k for k in inside if not any(best[k].at in best[j].used for j in inside if j != k)
                 ]  # not within another's words
-                first = {self.marked.acts[k]: k for k in reversed(inside)}
+                first = {self.marked.acts[k]: k for k in reversed(self._not_things(inside))}
                 if len(first) == 2:
                     earlier, later = sorted(first.values(), key=lambda k: (not self._was_done(k), k))
                     label = "not_coexistence"
@@ -260,7 +260,10 @@ class Settled(Banned):
             for k in range(len(self.options))
             if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)
         ]
-        best = {self.marked.acts[k]: k for k in sorted(inside, key=lambda k: (self._score(k), -k))}
+        best = {
+            self.marked.acts[k]: k
+            for k in sorted(self._not_things(inside), key=lambda k: (self._score(k), -k))
+        }
         return sorted(best.values())
 
     def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
