@@ -83,9 +83,10 @@ class Settled(Banned):
                     elif after := patterns.LATER.search(told):
                         place, label = begin + after.start(), "not_response"
                         before = [k for k in (earlier, later) if self._starts(k) < place]
-                        earlier, later = sorted(
-                            (earlier, later), key=lambda k: k == max(before, default=later)
-                        )
+                        behind = begin + after.end()  # "may not subsequently pack" or "may not pack later"
+                        at_once = [k for k in (earlier, later) if self._starts(k) == behind + 1]
+                        last = at_once[0] if at_once else max(before, default=later)
+                        earlier, later = sorted((earlier, later), key=lambda k: k == last)
                     found[later] = (earlier, label)
         return found
 
