@@ -24,8 +24,10 @@ from working_pairs import random_calendar, working_pair
 
 from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.compile import Grid, compile_grid
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.audit.sql import SqlStatement
+from gnrs_ppl.audit.types import ROLL_UP
 from gnrs_ppl.benchmarks.realcharter.adapter import length as card_length
 from gnrs_ppl.candidates.build import build_pools
 from gnrs_ppl.context.load import load_context
@@ -33,6 +35,7 @@ from gnrs_ppl.context.log import Event, EventLog, open_connection
 from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.context.types import WEEKDAYS, Calendar, Goal, PublicHolidays, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
+from gnrs_ppl.posterior.verdicts import run_checks
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.goal import filled
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -485,6 +488,25 @@ def test_working_hours_are_those_of_custom_business_hours() -> None:
             local = pd.Timestamp(start, tz="UTC").tz_convert(calendar.zone).tz_localize(None)
             got = pd.Timestamp(bound, tz="UTC").tz_convert(calendar.zone).tz_localize(None)
             assert local + off in (got, off.rollforward(got + pd.Timedelta(microseconds=1)))
+
+
+def test_rules_that_differ_in_working_time_are_checked_each_by_itself() -> None:
+    """What questions rest on: many rules on one log, those alike but for a length of time by one query."""
+    layer = records()
+    events = [row("f", "Fine", "2024-03-28T10:00:00"), row("p", "Pay", "2024-04-02T10:00:00")]
+    events += [
+        one._replace(event_id=f"{one.event_id}2", case_id="d", timestamp=one.timestamp)
+        for one in (row("f", "Fine", "2024-05-13T10:00:00"), row("p", "Pay", "2024-05-15T10:00:00"))
+    ]
+    log = EventLog.from_events(events, layer)
+    rules = {text: rule(text) for text in ("P1D", "1WD", "P4D", "2WD", "P5D", "8WH", "20WH")}
+    rules |= {f"{text} window": rule("PT2H", trigger={"window": text}) for text in ("P1D", "1WD", "3WH")}
+    checked = run_checks(rules, layer, log)
+    for codes, (text, one) in zip(checked.codes, rules.items(), strict=True):
+        alone = {v.case_id: v.verdict for v in evaluate(one, layer, log)}
+        assert {case: ROLL_UP[code] for case, code in zip(checked.cases, codes, strict=True)} == alone, text
+    with pytest.raises(ValueError, match="a grid holds no working time"):
+        compile_grid(check(rule("1WD"), layer, log), Grid((Duration(working_days=1),), 0), "SELECT 1")
 
 
 # ---- goals, sentences and cards

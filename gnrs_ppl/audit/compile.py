@@ -122,6 +122,8 @@ def compile_procedure(plan: CheckPlan) -> Query | None:
 
 class _Compiler:
     def __init__(self, plan: CheckPlan, grid: Grid | None = None) -> None:
+        if grid is not None and any(value.working for value in grid.values):
+            raise ValueError("a grid holds no working time: a calendar counts each length by itself")
         self.plan, self.records, self.grid = plan, plan.records, grid
         self.carried = "".join(f", grid_{part}" for part in _PARTS) if grid else ""
         used = [*plan.constraints, *plan.steps]

@@ -258,8 +258,12 @@ def _fields_of_constraint(norm: Norm, constraint: Constraint) -> dict[str, Any]:
 
 
 def _minutes(duration: Duration | None) -> float | None:
-    """A month counts as 30 days here; no dev goal names one."""
-    return None if duration is None else (30 * duration.months + duration.days) * 1440 + duration.seconds / 60
+    """A month counts as 30 days here, and working time as days and hours; no dev goal names either."""
+    if duration is None:
+        return None
+    if duration.working:
+        return duration.shortest_seconds() / 60
+    return (30 * duration.months + duration.days) * 1440 + duration.seconds / 60
 
 
 def read_reference(path: Path) -> Reference:

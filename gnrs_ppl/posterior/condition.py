@@ -225,7 +225,8 @@ def _spelt(value: str, known: set[str], *, time: bool) -> str | None:
         return value
     if time:
         length = _length(value)
-        return next((k for k in sorted(known) if length is not None and _length(k) == length), None)
+        alike = (k for k in sorted(known) if length is not None and _length(k) == length)
+        return next((k for k in alike if Duration.parse(k).working == Duration.parse(value).working), None)
     same = [k for k in sorted(known) if _loose(k) == _loose(value)]
     return same[0] if len(same) == 1 else None
 

@@ -154,10 +154,15 @@ def _by_constraint(plan: CheckPlan) -> dict[Said, CheckPlan]:
 
 
 def _alike(parts: Iterable[Said], length: Length) -> list[list[Said]]:
-    """The constraints in groups of which one query holds all, as they differ in that length of time alone."""
-    found: dict[tuple[Said, bool], list[Said]] = {}
+    """The constraints in groups of which one query holds all, as they differ in that length of time alone;
+    working time is counted by itself.
+    """
+    found: dict[tuple[Said, bool | Duration], list[Said]] = {}
     for said in parts:
-        found.setdefault((said.but(length), said.length(length) is None), []).append(said)
+        value = said.length(length)
+        found.setdefault((said.but(length), value if value and value.working else value is None), []).append(
+            said
+        )
     return [*found.values()]
 
 
