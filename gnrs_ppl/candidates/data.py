@@ -11,7 +11,7 @@ from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings
 from gnrs_ppl.reading.clauses import SENTENCE_END
 from gnrs_ppl.reading.goal import rules_of
-from gnrs_ppl.reading.types import DataOf, DataRead
+from gnrs_ppl.reading.types import DataOf, DataRead, Unheld
 from gnrs_ppl.rule.types import Condition, Other
 
 OPENED_TWICE = ("response", "not_response", "precedence", "not_precedence")
@@ -109,10 +109,12 @@ def unheld_words(readings: Readings, reading: Reading) -> Refused | None:
         return sum(end <= place for end in ends)
 
     here = sentence(reading.targets[0].span.start)
-    for span, why in readings.unheld:
-        if sentence(span.start) == here:
-            return Refused(f"'{readings.words(span).strip()}': {why}", REMEDY, reason="no_such_field")
-    return None
+    return next((not_held(readings, u) for u in readings.unheld if sentence(u.span.start) == here), None)
+
+
+def not_held(readings: Readings, words: Unheld) -> Refused:
+    """The refusal of words on data that no attribute holds."""
+    return Refused(f"'{readings.words(words.span).strip()}': {words.why}", REMEDY, reason="no_such_field")
 
 
 def unheld_data(context: Context, readings: Readings, reading: Reading) -> Refused | None:

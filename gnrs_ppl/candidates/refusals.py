@@ -9,7 +9,7 @@ from bisect import bisect
 from collections.abc import Iterator
 
 from gnrs_ppl.candidates.beside import evidence_of, procedure_of, unheld_evidence, unheld_procedure
-from gnrs_ppl.candidates.data import unheld_data, unheld_words
+from gnrs_ppl.candidates.data import not_held, unheld_data, unheld_words
 from gnrs_ppl.candidates.grounding import absent
 from gnrs_ppl.candidates.source import Material
 from gnrs_ppl.context.load import Context
@@ -55,6 +55,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     goal = context.goal
     if goal.required or goal.forbidden or goal.permitted or context.pools is not None:
         return None
+    if readings.nothing and readings.unheld:
+        return not_held(readings, readings.unheld[0])
     if readings.nothing:
         return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
     unheld = next((u for u in readings.unread if u.nearest), None)

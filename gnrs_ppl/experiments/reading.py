@@ -54,6 +54,7 @@ LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
 FURTHER = (
     "practice",
+    "practice_data",
     "three_officers",
     "three_auditors",
     "four_drafters",
@@ -61,7 +62,7 @@ FURTHER = (
     "kept_officers",
     "kept_auditors",
 )
-"""More sentences about the same logs: four files to mend the reader on, three that nobody saw, as sums."""
+"""More sentences about the same logs: five files to mend the reader on, three that nobody saw, as sums."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -327,7 +328,8 @@ def log_scores(folder: Path, file: str = "sentences") -> Iterator[OnLog]:
         name = entry["log"]
         if name not in scenes:
             loaded = load_context(str(HERE / "real_logs" / f"{name}.context.yaml"))
-            scenes[name] = replace(loaded, records=with_log(loaded.records, folder / f"{name}.csv"))
+            file_of_log = Path(loaded.records.log or "").name
+            scenes[name] = replace(loaded, records=with_log(loaded.records, folder / file_of_log))
         scene = scenes[name]
         goal = scene.goal.model_copy(
             update=EMPTY | {"id": entry["id"], "intent": " ".join(entry["sentence"].split())}

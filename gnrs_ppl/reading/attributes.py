@@ -10,7 +10,7 @@ from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.reading.figures import MONEY, unit_of
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
-from gnrs_ppl.reading.words import SYNONYM
+from gnrs_ppl.reading.words import SYNONYM, lemmas
 from gnrs_ppl.words import plural
 
 _TWO_WORDS = 8
@@ -101,8 +101,10 @@ class Attributes:
             exact = [a for a in fit if a.unit]
             fit = exact or fit
         if len(fit) > 1:
-            said = {t.text for t in tokens_of(words)}
-            closer = [a for a in fit if said & set(self.words[a.name])]
+            said = [t.text for t in tokens_of(words) if t.text[0].isalpha()]
+            verb = said[0] if len(said) == 1 and said[0] in lemmas(said[0], "v") else ""
+            closer = [a for a in fit if verb and any(near(verb, w) >= SYNONYM for w in self.words[a.name])]
+            closer = closer or [a for a in fit if set(said) & set(self.words[a.name])]
             closer = closer or [
                 a for a in fit if _PLAIN_SUM & set(self.words[a.name]) and len(self.words[a.name]) == 1
             ]

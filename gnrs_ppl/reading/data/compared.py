@@ -74,6 +74,7 @@ _FINITE = re.compile(
     re.IGNORECASE,
 )
 _BOUND = re.compile(rf"\b(?:{MODAL})\s+(?:be\s+)?$", re.IGNORECASE)
+_UNDER = re.compile(r"\b(?:under|of|with|for|in|by|on)\s+(?:the\s+)?$", re.IGNORECASE)
 _STOP = re.compile(r"[.,;:!?]")
 _PREPOSITION = re.compile(r"\b(?:of|for|at|to|by|with)\s+$", re.IGNORECASE)
 _KNOWN = re.compile(
@@ -132,6 +133,7 @@ class Compared(Framed):
             front = next(((t, m) for t, p in _FRONTS if (m := p.search(self.text, 0, figure.start))), None)
             behind = _BEHIND.match(self.text, figure.end)
             if front is None and behind is None:
+                yield from self._numbered(figure)
                 continue
             test: Test = (
                 "at_least"
@@ -146,6 +148,21 @@ class Compared(Framed):
             yield from self._compared(
                 test, figure._replace(start=start, end=end), (figure,), behind is not None
             )
+
+    def _numbered(self, figure: Figure) -> Iterator[Found]:
+        """What an attribute is called by its number: under article 7."""
+        before = self.attributes.named_in(
+            self.text, self._clause_start(figure.start), figure.start, ("number",)
+        )
+        named = next(
+            (n for n in before if n[1].score == 1.0 and self._just_before(n[1].span.end, figure.start)), None
+        )
+        if named is None or figure.value is None or figure.unit:
+            return
+        start = named[1].span.start
+        preposition = _UNDER.search(self.text, 0, start)
+        frame = Frame("beside", Span(preposition.start() if preposition else start, figure.bare), named, "")
+        yield from self._made(frame, named, start, "equal", value=(figure.value,))
 
     def _compared(self, test: Test, core: Figure, stated: Sequence[Figure], sure: bool) -> Iterator[Found]:
         front = self.text[core.start : stated[0].start]
