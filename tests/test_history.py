@@ -163,9 +163,19 @@ def test_what_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     other, text, store = tmp_path / "other.duckdb", tmp_path / "text.csv", tmp_path / "s.duckdb"
     duckdb.connect(other).execute("CREATE VIEW runs AS SELECT 1 AS run").close()
     text.write_text("case_id,activity\n")
+    kind, newer = tmp_path / "kind.duckdb", tmp_path / "newer.duckdb"
+    for place, change in (
+        (kind, "ALTER TABLE runs ALTER events TYPE VARCHAR"),
+        (newer, "UPDATE store SET format = 9"),
+    ):
+        append(place, delivered({"a": 1}), "deliveries")
+        with duckdb.connect(place) as connection:
+            connection.execute(change)
     append(store, delivered({"a": 1}), "deliveries")
     for given, says in [
         ([other], "is a DuckDB file, but no store of verdicts"),
+        ([kind], "is a DuckDB file, but no store of verdicts"),
+        ([newer], "is a store of another version of gnrs"),
         ([text], "is no store of verdicts"),
         ([tmp_path / "none"], "no such store"),
         ([tmp_path], "no such store"),

@@ -308,15 +308,22 @@ def _waited(path: Path, connect: Callable[[], duckdb.DuckDBPyConnection]) -> duc
 
 
 def _check_tables(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    found: dict[str, set[str]] = {}
-    for table, column in connection.execute(
-        "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables "
-        "USING (table_catalog, table_schema, table_name) WHERE table_type = 'BASE TABLE'"
+    found: dict[str, dict[str, str]] = {}
+    for table, column, kind in connection.execute(
+        "SELECT table_name, column_name, data_type FROM information_schema.columns "
+        "JOIN information_schema.tables USING (table_catalog, table_schema, table_name) "
+        "WHERE table_type = 'BASE TABLE' ORDER BY ordinal_position"
     ).fetchall():
-        found.setdefault(table, set()).add(column)
-    standing = {table: set(columns) for table, columns in TABLES.items()}
-    if "store" in found and connection.execute("SELECT format FROM store").fetchall() != [(FORMAT,)]:
-        raise InputError("is a store of another version of gnrs", "name another file", source=str(path))
+        found.setdefault(table, {})[column] = kind
+    if "format" in found.get("store", {}):
+        formats = connection.execute("SELECT format FROM store").fetchall()
+        if formats != [(FORMAT,)]:
+            problem = "is a store of another version of gnrs"
+            raise InputError(problem, "name another file", source=str(path))
+    standing = {
+        table: {name: kind.removesuffix(" PRIMARY KEY") for name, kind in columns.items()}
+        for table, columns in TABLES.items()
+    }
     if {table: found.get(table) for table in TABLES} != standing:
         raise InputError("is a DuckDB file, but no store of verdicts", _NAME_A_STORE, source=str(path))
 
