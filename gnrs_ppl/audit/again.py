@@ -121,7 +121,9 @@ def check_again(plan: CheckPlan, log: EventLog, now: Checked, before: Checked) -
     stale = {case for case, digest in now.cases.items() if before.cases.get(case) != digest}
     if now.surroundings != before.surroundings:
         stale |= {
-            v.case_id for v in (*before.verdicts, *before.steps) if v.verdict in ("pending", "indeterminate")
+            v.case_id
+            for v in (*before.verdicts, *before.steps)
+            if v.verdict in ("pending", "indeterminate", "excused")  # an exception decides early (X2)
         }
     stale &= now.cases.keys()
     pinned = _pinned(plan, now.surroundings)
