@@ -20,6 +20,18 @@ from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.rule.types import Structure
 
 RULES = Path(__file__).with_suffix(".yaml")
+DECIDED = [verdict for verdict in VERDICTS if verdict != "not_activated"]
+HEAD = """# Ten rules, and the same counts by hand
+
+Rules in plain English that a structure could not say before, or said without a part: a threshold, an amount
+compared with another, another person, an exception in the meantime, what came late. Each stands with its
+rule file, the text made of it, and a query written by hand that counts the verdicts without the compiler.
+`columns` and `attributes` are those of the record layer; the one log is complete (`closed_world`). Made by
+`python tools/ten_rules.py LOGS`, a folder with the public logs named here.
+
+| rule | satisfied | violated | undecided | pending | excused | by hand |
+|---|---|---|---|---|---|---|
+"""
 
 
 def audited(entry: dict[str, Any], logs: Path) -> tuple[str, dict[str, int]]:
@@ -58,29 +70,17 @@ def page(logs: Path) -> tuple[str, bool]:
         text, found = audited(entry, logs)
         by_hand = counted(entry, logs)
         agree &= found == by_hand
-        counts = " | ".join(
-            f"{found.get(verdict, 0):,}" for verdict in VERDICTS if verdict != "not_activated"
-        )
+        counts = " | ".join(f"{found.get(verdict, 0):,}" for verdict in DECIDED)
         rows.append(f"| {number} | {counts} | {'the same' if found == by_hand else f'differs: {by_hand}'} |")
         shown = {key: entry[key] for key in ("rule", "columns", "attributes") if key in entry}
-        written = yaml.safe_dump(
-            shown, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
-        )
+        written = yaml.safe_dump(shown, sort_keys=False, default_flow_style=None, width=100)
         quoted = textwrap.fill(text, 108, initial_indent="> ", subsequent_indent="> ", break_on_hyphens=False)
         parts.append(
-            f"## {number}. {entry['english']}\n\nOn `{entry['log']}`.\n\n```yaml\n{written}```\n\n{quoted}\n\n"
+            f"## {number}. {entry['english']}\n\nOn `{entry['log']}`.\n\n"
+            f"```yaml\n{written}```\n\n{quoted}\n\n"
             f"```sql\n{entry['query'].rstrip()}\n```\n"
         )
-    head = (
-        "# Ten rules, and the same counts by hand\n\n"
-        "Rules in plain English that a structure could not say before, or said without a part: a threshold, an amount\n"
-        "compared with another, another person, an exception in the meantime, what came late. Each stands with its rule\n"
-        "file, the text made of it, and a query written by hand that counts the verdicts without the compiler.\n"
-        "`columns` and `attributes` are those of the record layer; the one log is complete (`closed_world`). Made by\n"
-        "`python tools/ten_rules.py LOGS`, a folder with the public logs named here.\n\n"
-        "| rule | satisfied | violated | undecided | pending | excused | by hand |\n|---|---|---|---|---|---|---|\n"
-    )
-    return head + "\n".join(rows) + "\n\n" + "\n".join(parts), agree
+    return HEAD + "\n".join(rows) + "\n\n" + "\n".join(parts), agree
 
 
 if __name__ == "__main__":
