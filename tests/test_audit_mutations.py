@@ -50,6 +50,8 @@ FEW: tuple[Key, ...] = (
     (0, "chain_response", "at_least"), (1, "exactly", "any"), (0, "existence", "any"), (1, "succession", "all"), (0, "precedence", "all"),
     (1, "response", "at_least"), (1, "not_response", "at_least"), (0, "response", "any"), (0, "chain_precedence", "any"),
     (0, "init", "any"), (0, "init", "at_least"), (1, "end", "at_least"), (0, "succession", "any"), (0, "coexistence", "any"),
+    (1, "alternate_response", "any"), (0, "alternate_precedence", "any"), (4, "not_chain_response", "any"), (4, "exclusive_choice", "any"),
+    (0, "alternate_succession", "any"), (2, "exclusive_choice", "any"), (5, "exclusive_choice", "any"),
 )  # fmt: skip
 """The pairs of the fast tier: the full run says of each mutant that they miss that it needed the others."""
 
@@ -147,7 +149,7 @@ MUTATIONS = [
     Mutation("a tie that is out at the lower bound may be in", "evidence", 'if search.lower == "unknown":', 'if search.lower != "in":', by=10),
     Mutation("a tie that is out at the upper bound may be in", "evidence", 'if search.upper == "unknown":', 'if search.upper != "in":', by=8),
     Mutation("earlier acts do not count", "checkable", '"case_start" if constraint.earlier_counts', '"activation" if constraint.earlier_counts', by=12),
-    Mutation("a tie is marked where earlier acts count", "checkable", '"chain_response") and self.since == "activation"', '"chain_response")', by=12),
+    Mutation("a tie is marked where earlier acts count", "checkable", '"alternate_response") and self.since == "activation"', '"alternate_response")', by=12),
     # X entries: exceptions
     Mutation("an exception on record leaves it pending", "compile", "which = \"j.verdict IN ('violated', 'pending')\"", "which = \"j.verdict = 'violated'\"", by=2),
     Mutation("what is pending is unknown where its exception is", "compile", 'f"WHEN {violated} AND NOT x.refuted THEN"', '"WHEN NOT x.refuted THEN"', by=2),
@@ -178,6 +180,20 @@ MUTATIONS = [
     Mutation("a row opens both halves", "compile", '"event_id NOT IN (SELECT event_id FROM instances)"', '"TRUE"', by=8),
     Mutation("the halves are swapped in the report", "compile", "'TRUE' if c.opener else 'FALSE'", "'FALSE' if c.opener else 'TRUE'", by=8),
     Mutation("ties of the first half in the second", "checkable", "tie=_tie(halves[1])", "tie=_tie(halves[0])", by=17),
+    # N7, N8, P2: bans beside an act, acts asked for anew
+    Mutation("a tie with a ban on what comes next is in", "checkable", '"not_chain_response", *LOOK_BACK', "*LOOK_BACK", by=21),
+    Mutation("the act asked for ends its own time", "compile", 'act_rows(st, f"{p}_other", act, (channel,), c.key', 'act_rows(st, f"{p}_other", c.target.act, (channel,), c.key', by=19),
+    Mutation("the second half starts from the trigger's act", "compile", "opener, trigger = c.after or c.opener,", "opener, trigger = c.after,", by=23),
+    Mutation("what bounds a ban is a witness", "compile", "if c.template in NEIGHBOURS and c.template in POSITIVE:", "if c.template in NEIGHBOURS:", by=21),
+    Mutation("not preceded is absent", "compile", 'absent = "not_preceded" if c.look_back and', 'absent = "not_preceded" if False and', by=20),
+    Mutation("a tie of an alternate response is not marked", "checkable", '("response", "chain_response", "alternate_response")', '("response", "chain_response")', by=19),
+    # C2: exclusive choice
+    Mutation("both acts are one", "compile", '("e.proven_both", "violated"', '("FALSE", "violated"', by=22),
+    Mutation("one act is enough", "compile", "a.proven AND b.refuted OR b.proven AND a.refuted AS proven", "a.proven OR b.proven AS proven", by=22),
+    Mutation("one act missing is neither", "compile", "a.refuted AND b.refuted AS refuted", "a.refuted OR b.refuted AS refuted", by=24),
+    Mutation("both are broken at the due", "compile", 'if c.template == "exactly" or c.choices:', 'if c.template == "exactly":', by=25),
+    Mutation("only the first act is a witness", "compile", "list_concat(a.witnesses, b.witnesses)", "a.witnesses", by=22),
+    Mutation("every log records both acts", "checkable", "tuple(c for c in target.rel if self._records(c, one.activity))", "target.rel", by=22),
     # line 23
     Mutation("excused cases open a procedure", "compile", "FROM verdicts WHERE verdict = 'violated'", "FROM verdicts WHERE verdict IN ('violated', 'satisfied')", procedure=True, by=17),
 ]  # fmt: skip

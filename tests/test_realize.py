@@ -363,7 +363,7 @@ OTHER_WORDS = (
 
 
 def test_every_other_phrase_is_caught(mixed: list[Structure]) -> None:
-    dice, met = random.Random(13), Counter[str]()
+    dice, met = random.Random(7), Counter[str]()
     for structure in mixed[: tier(400, 900)]:
         rule = canonical(extended(structure, mixed, dice))
         text = render(rule, LEXICON)

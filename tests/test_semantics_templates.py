@@ -250,13 +250,23 @@ def test_c2_one_of_two_acts_and_not_the_other(
     assert of(evaluate(rule(ONE), log(), [FINE, *events]), "f1") == expected
 
 
-def test_c2_both_acts_excuse_nothing_that_came_after_the_second(evaluate: Evaluate) -> None:
+@pytest.mark.parametrize("acts", [("Pay", "Appeal"), ("Appeal", "Pay")])
+def test_c2_nothing_after_the_second_act_excuses_both(evaluate: Evaluate, acts: tuple[str, str]) -> None:
     structure = rule(ONE.model_copy(update={"unless": Act(activity="Waive")}))
-    both = [FINE, row("p1", "Pay", "2024-03-01 11:00"), row("a1", "Appeal", "2024-03-01 13:00")]
+    both = [FINE, row("e1", acts[0], "2024-03-01 11:00"), row("e2", acts[1], "2024-03-01 13:00")]
     between = row("w1", "Waive", "2024-03-01 12:00")
     assert said(evaluate(structure, log(), [*both, between]))[:2] == ("excused", "exception")
     after = row("w1", "Waive", "2024-03-01 14:00")
     assert said(evaluate(structure, log(), [*both, after]))[:2] == ("violated", "too_many")
+
+
+@pytest.mark.parametrize("first", ["Pay", "Appeal"])
+def test_c2_tells_why_neither_act_is_decided(evaluate: Evaluate, first: str) -> None:
+    second = "Appeal" if first == "Pay" else "Pay"
+    target: Any = {"any_of": [{"activity": first, "role": "clerk"}, {"activity": second, "role": "clerk"}]}
+    structure = rule(duty("exclusive_choice", target, "P1D"))
+    nameless = row("e1", "Pay", "2024-03-01 11:00")
+    assert said(evaluate(structure, log(closed=()), [FINE, nameless]))[:2] == ("indeterminate", "unknown_match")
 
 
 def test_c2_asks_for_two_acts_each_in_one_log() -> None:
