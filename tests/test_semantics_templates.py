@@ -266,7 +266,10 @@ def test_c2_tells_why_neither_act_is_decided(evaluate: Evaluate, first: str) -> 
     target: Any = {"any_of": [{"activity": first, "role": "clerk"}, {"activity": second, "role": "clerk"}]}
     structure = rule(duty("exclusive_choice", target, "P1D"))
     nameless = row("e1", "Pay", "2024-03-01 11:00")
-    assert said(evaluate(structure, log(closed=()), [FINE, nameless]))[:2] == ("indeterminate", "unknown_match")
+    others = [row("e2", "Pay", "2024-03-01 11:00", role="clerk", case_id="c2")]
+    others += [row("e3", "Appeal", "2024-03-01 11:00", role="clerk", case_id="c2")]
+    verdicts = evaluate(structure, log(closed=()), [FINE, nameless, *others])
+    assert of(verdicts, "f1")[:2] == ("indeterminate", "unknown_match")
 
 
 def test_c2_asks_for_two_acts_each_in_one_log() -> None:
