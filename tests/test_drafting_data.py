@@ -186,3 +186,16 @@ def test_statements_under_different_conditions_are_different_rules(scene: Contex
     )
     assert [[d.condition.test for d in s.best.data] for s in readings.statements] == [["more"], ["less"]]
     assert rules_of(readings) == [(0,), (1,)]
+
+
+def test_a_reading_with_conditions_is_not_reworded_without_them(scene: Context) -> None:
+    from gnrs_ppl.goals.questions import reworded
+    from gnrs_ppl.reading import read
+
+    sentence = "{} must be approved within five days after they were posted."
+    plain, above = (
+        read(sentence.format(things), scene.schema, (), scene.records.attributes).statements[0].best
+        for things in ("Invoices", "Invoices above 100 euros")
+    )
+    assert reworded(plain, scene.schema)
+    assert reworded(above, scene.schema) == ""

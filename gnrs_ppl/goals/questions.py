@@ -115,7 +115,11 @@ def _which_reading(
 
 
 def reworded(reading: Reading, schema: Schema) -> str:
-    """A plain sentence that is read as this and nothing else; empty where there is none."""
+    """A plain sentence that is read as this and nothing else; empty where there is none, as where the reading
+    states conditions on data, which our wordings have no words for.
+    """
+    if reading.data:
+        return ""
     actions = {action.name: action for action in schema.actions}
     wanted = _said(reading)
     for text in _wordings(reading, actions):
