@@ -696,6 +696,13 @@ def test_what_did_not_come_first_came_later_or_not_at_all() -> None:
         "In case C-12, no check-in is recorded in the checkin log within seven days before 09:15 on 3 March 2026, "
         "only after it; that log is complete for that time."
     )
+    assert "in the checkin log before 09:15 on 3 March 2026." in explain(row("proven"), precedence(), LEXICON)
+    tied = explain(
+        row("proven"), precedence(ties="fulfil"), LEXICON
+    )  # a row of that very time fulfils it too
+    assert "in the checkin log before or at 09:15 on 3 March 2026." in tied
+    banned = precedence(template="not_precedence", ties="violate")
+    assert "(before or at 09:15 on 3 March 2026)" in explain(row("seen_forbidden"), banned, LEXICON)
     assert "only at that very time or after it" in explain(row("late"), precedence(ties="violate"), LEXICON)
 
 

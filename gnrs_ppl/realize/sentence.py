@@ -11,7 +11,7 @@ from gnrs_ppl.realize.english import article, capitalised, duration, series, tim
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import EXCUSED
 from gnrs_ppl.realize.text import occurrence
-from gnrs_ppl.rule.types import HALVES, LOOK_BACK, Act, Constraint, Structure
+from gnrs_ppl.rule.types import HALVES, LOOK_BACK, POSITIVE, Act, Constraint, Structure
 
 _SENTENCES: dict[Reason, str] = {
     "proven": "the record shows {an_act} {as_asked}in {logs}{time}{margin}",
@@ -83,7 +83,10 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
     if verdict.of_target and structure.trigger.act is not None:
         target = structure.trigger.act
     act = occurrence(target, lexicon) + _whose(verdict, structure, target)
-    before = "before" if template in LOOK_BACK else "by" if constraint.positive else "until"
+    before = "by" if constraint.positive else "until"
+    if template in LOOK_BACK:
+        tied = constraint.ties == ("fulfil" if template in POSITIVE else "violate")
+        before = "before or at" if tied else "before"
     due = _moment(verdict.due) if verdict.due else ""
     parts = {
         "act": act,
