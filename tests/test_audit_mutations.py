@@ -117,7 +117,7 @@ MUTATIONS = [
     Mutation("months are thirty days", "sql", '("months", "to_months")', '("months", "30 * to_days")', by=7),
     Mutation("days go before months", "sql", '(("months", "to_months"), ("days", "to_days")', '(("days", "to_days"), ("months", "to_months")', by=7),
     Mutation("the start of the case is always known", "compile", '"CASE WHEN f.first.ts > h.begins THEN f.first END"', '"f.first"', by=17),
-    Mutation("a start after the activation is a start", "compile", 'start = f"CASE WHEN {end} <= {self.st.end_of(f\'{before}ts\', f\'{before}grain\')} THEN {start} END"', "pass", by=2),
+    Mutation("a start after the activation is a start", "compile", 'start = f"CASE WHEN {before}ts IS NULL OR {not_later} THEN {start} END"', "pass", by=2),
     # lines 15 to 18: verdicts
     Mutation("a tie at the start of not_response counts", "compile", 'lower=c.tie if c.since == "activation" else "in"', 'lower="in"', by=2),
     Mutation("a tie at the end of a look-back counts", "compile", 'upper=c.tie if c.look_back else "in"', 'upper="in"', by=17),
@@ -125,7 +125,7 @@ MUTATIONS = [
     Mutation("seen and unseen swapped", "compile", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END", "CASE WHEN e.seen THEN 'unseen' ELSE 'seen' END", by=2),
     Mutation("one act too many is satisfied", "compile", '("e.proven AND e.refuted_more", "satisfied", "\'proven\'")', '("e.proven", "satisfied", "\'proven\'")', by=6),
     Mutation("an exception at the instant of violation counts", "compile", 'upper="unknown", from_start=True', 'upper="in", from_start=True', by=2),
-    Mutation("an unknown exception is none", "compile", "\"WHEN NOT x.refuted THEN 'exception_unknown'\"", "\"WHEN NOT x.refuted THEN 'seen_forbidden'\"", by=2),
+    Mutation("an unknown exception is none", "compile", "{unknown} 'exception_unknown'", "{unknown} 'seen_forbidden'", by=2),
     Mutation("what came after is not looked for in a precedence", "compile", 'late = slack or c.template == "precedence"', 'late = slack', by=9),
     Mutation("a tie that is out did not come", "compile", 'tie_in=c.look_back and c.tie == "out"', "tie_in=False", by=9),
     Mutation("a prohibition is broken at its end", "compile", "elif c.template in NEGATIVE and not c.look_back:", "elif False:", by=2),
