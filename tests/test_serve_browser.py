@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -131,7 +132,7 @@ def test_the_whole_way(hands: type[Mouse], browser: Any, look: Callable[..., Any
         assert tab.locator("h1").text_content() != first
         hand.press(tab.get_by_role("link", name="Audit it"))
         hand.choose(tab.get_by_label("Rule"), "rule-orders/rule.json")
-        hand.press(button("Take this one"))
+        hand.press(button("Choose"))
         hand.choose(tab.get_by_label("On the log of"), "orders/context.yaml")
         hand.press(button("Audit"))
         done(tab, hand)
@@ -141,8 +142,10 @@ def test_the_whole_way(hands: type[Mouse], browser: Any, look: Callable[..., Any
         assert "<script>document.title='ran'</script>" in tab.locator("tbody th").first.text_content()
         axe_finds_nothing(tab)
         hand.press(steps.get_by_role("link", name="Ask"))
+        hand.choose(tab.get_by_label("Context"), "invoices/context.yaml")
+        hand.press(button("Choose"))
         hand.press(tab.locator("summary").first)
-        hand.write(tab.get_by_label("Share of what").first, "0.1")
+        hand.write(tab.get_by_label("Share of what"), "0.1")
         hand.press(button("Ask"))
         tab.locator(".answers").wait_for()
         axe_finds_nothing(tab)
@@ -160,12 +163,19 @@ def test_the_whole_way(hands: type[Mouse], browser: Any, look: Callable[..., Any
     }  # fmt: skip
 
 
+def of_processors() -> float:
+    """Seconds that the jobs which ended so far have worked."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @pytest.mark.slow
 def test_a_case_is_clicked_until_the_rule_is_found(
     look: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is typed but clicked, each question follows its answer by itself, and no script is needed but
-    htmx. How long each takes with nothing remembered of the log is printed.
+    htmx. What each takes with nothing remembered of the log is printed, and held against the seconds of
+    processors, which other work on the machine changes least.
     """
     monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path / "cache"))
     folder = tmp_path / "served"
@@ -173,19 +183,25 @@ def test_a_case_is_clicked_until_the_rule_is_found(
     context(folder, "invoices")
     with on_a_port(folder) as (address, _):
         tab = look(address, viewport=PHONE)
+        tab.set_default_timeout(90_000)
         tab.goto(f"{address}/ask")
-        took = []
+        took, worked = [], []
         for click in ("Ask", "It keeps the rule", "This case breaks the rule", "Cannot say"):
-            began = time.monotonic()
+            began, before = time.monotonic(), of_processors()
             tab.get_by_role("button", name=click, exact=True).first.click()
             told = f"after {len(took)} answer" if took else "Cases of this log tell"
             tab.locator("#question p", has_text=told).wait_for()
             took.append(time.monotonic() - began)
+            worked.append(of_processors() - before)
             assert tab.locator("#question svg.line circle").count() > 1
             assert overflow(tab) == 0
         axe_finds_nothing(tab)
-    print("first question {:.1f} s, the next ones {:.1f}, {:.1f} and {:.1f} s".format(*took))
-    assert max(took) < 20
+    for what, seconds in (("the clock", took), ("processors", worked)):
+        print(
+            "seconds of {}: first question {:.1f}, the next {:.1f}, {:.1f} and {:.1f}".format(what, *seconds)
+        )
+    assert worked[0] < 15
+    assert max(worked[1:]) < 6
     said = (folder / "invoices" / "answers.yaml").read_text()
     assert [said.count(f"answer: {one}") for one in ("kept", "broken", "unknown")] == [1, 1, 1]
 

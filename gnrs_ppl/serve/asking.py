@@ -23,7 +23,7 @@ from gnrs_ppl.serve.drafting import answers_name, answers_of
 from gnrs_ppl.serve.files import Entry, argument
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.watching import told
-from gnrs_ppl.serve.web import Changed, address, entry_named, form_of, page, site, text, unchanged
+from gnrs_ppl.serve.web import Changed, address, choice, entry_named, form_of, page, site, text, unchanged
 
 NOTHING = "none"
 """In place of the SHA-256 of answers that nobody has given."""
@@ -40,9 +40,15 @@ WIDE, EDGE = 1000.0, 16.0
 
 async def ask(request: Request) -> Response:
     """Choose a context to be asked about."""
-    files = site(request).files
-    contexts = [(entry, files.sha(entry), answers_of(request, entry)) for entry in files.of_kind("context")]
-    return page(request, "ask.html", contexts=contexts)
+    contexts, chosen = choice(request, "context", site(request).files.of_kind("context"))
+    return page(
+        request,
+        "ask.html",
+        contexts=contexts,
+        chosen=chosen,
+        sha=site(request).files.sha(chosen) if chosen else "",
+        answers=answers_of(request, chosen) if chosen else None,
+    )
 
 
 async def begin(request: Request) -> Response:

@@ -19,6 +19,7 @@ from gnrs_ppl.serve.drafting import stem
 from gnrs_ppl.serve.files import Entry, argument
 from gnrs_ppl.serve.web import (
     address,
+    choice,
     entry_named,
     folder_of,
     form_of,
@@ -47,10 +48,8 @@ class Asked(NamedTuple):
 async def audit(request: Request) -> Response:
     """Choose a rule and the context it is audited on."""
     files = site(request).files
-    rules = rules_of(request)
+    rules, chosen = choice(request, "rule", rules_of(request))
     contexts = files.of_kind("context")
-    name = request.query_params.get("rule", rules[0].name if len(rules) == 1 else "")
-    chosen = entry_named(request, name) if name else None
     return page(
         request,
         "audit.html",

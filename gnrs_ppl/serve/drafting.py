@@ -20,6 +20,7 @@ from gnrs_ppl.report.rule_page import understood, values_of
 from gnrs_ppl.serve.files import Entry, Gone
 from gnrs_ppl.serve.web import (
     address,
+    choice,
     entry_named,
     folder_of,
     form_of,
@@ -41,9 +42,7 @@ SAMPLERS = tuple(name for name in KERNELS if name != "numpyro")
 async def draft(request: Request) -> Response:
     """Choose a context and how its rule is drafted."""
     files = site(request).files
-    contexts = files.of_kind("context")
-    name = request.query_params.get("context", contexts[0].name if len(contexts) == 1 else "")
-    chosen = entry_named(request, name) if name else None
+    contexts, chosen = choice(request, "context", files.of_kind("context"))
     return page(
         request,
         "draft.html",

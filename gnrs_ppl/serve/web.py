@@ -152,6 +152,12 @@ def entry_named(request: Request, name: str) -> Entry:
     return site(request).files.find(name)
 
 
+def choice(request: Request, field: str, entries: list[Entry]) -> tuple[list[Entry], Entry | None]:
+    """The files that a page offers, and the one that its address names, which a single one need not be."""
+    name = request.query_params.get(field, entries[0].name if len(entries) == 1 else "")
+    return entries, entry_named(request, name) if name else None
+
+
 def folder_of(request: Request, entry: Entry) -> Path:
     """The folder of a file whose neighbours are read with it, none of which is a link.
 
