@@ -2,7 +2,7 @@
 
 A case's verdicts follow from its own rows and from what is said of the whole log: the compiled check, the end of
 observation, and when channels are complete. The check is compiled with the latter two as declared instants, so
-that it says the same of some cases as of all. Where they moved forward, a decided verdict stays as it is: the rows
+that it says the same of some cases as of all. Where they moved forward, satisfied and violated stay as they are: the rows
 of its case are the same, and its interval was over and covered before.
 """
 
