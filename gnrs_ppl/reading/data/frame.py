@@ -118,9 +118,9 @@ class Framed:
     ) -> Iterator[Found]:
         """The condition, negated where an exception states it; told as not held where it cannot be."""
         attribute, words = named
-        span = Span(
-            min(frame.cut.start, start) if frame.where != "beside" else frame.cut.start, frame.cut.end
-        )
+        first = frame.cut.start if frame.where == "beside" else min(frame.cut.start, start)
+        passage = self.text[first : frame.cut.end]
+        span = Span(first + len(passage) - len(passage.lstrip(" ,")), first + len(passage.rstrip(" ,")))
         negated = frame.where == "exception"
         if negated and test not in _NEGATED:
             self.unheld.append(
