@@ -35,8 +35,6 @@ _OPENERS = re.compile(
     rf"\b(?:{'|'.join((*_EARLIER_IN, *_LATER_IN, *_LEAVES_OUT, 'unless', 'only'))})\b", re.IGNORECASE
 )
 _JOINT = re.compile(r"\b(?:and|but|yet)\b", re.IGNORECASE)
-_OBJECT = 2
-"""Tokens behind an act within which words of it may look like another act ("reminded to pay")."""
 _LONG_AGO = re.compile(r"\b(?:had|already|previously|earlier)\b", re.IGNORECASE)
 _MARK = re.compile(r"[,;:.–]")
 
@@ -68,8 +66,8 @@ class Banned(Mentioned):
         return [ban for ban in found if ban is not None]
 
     def _banned_in(self, sentence: Sentence) -> Ban | None:
-        told = self._two_told(sentence)
-        if told is None:
+        told = self._told_in(sentence)
+        if len(told) != 2:
             return None
         disapproved = DISAPPROVES.search(sentence.text)
         plain = DISAPPROVES.sub(lambda m: " " * len(m[0]), sentence.text)
@@ -79,29 +77,6 @@ class Banned(Mentioned):
         if disapproved is None:
             return self._forbidden(one, other)
         return _disapproved(one, other)
-
-    def _two_told(self, sentence: Sentence) -> tuple[int, int] | None:
-        """The two mentions of a sentence that tells just two acts."""
-        inside = [
-            k
-            for k in range(len(self.marked.mentions))
-            if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)
-        ]
-        best, spans = {k: self.marked.mentions[k].told[0] for k in inside}, self.marked.spans
-        inside = [
-            k
-            for k in inside
-            if not any(
-                best[k].at in best[j].used
-                and best[k].at <= spans[j][1] + _OBJECT
-                and best[j].activity != best[k].activity
-                for j in inside
-            )
-        ]
-        inside = list(self._not_things(inside))
-        score = {k: self.marked.mentions[k].told[0].score for k in inside}
-        by_act = {self.marked.acts[k]: k for k in sorted(inside, key=lambda k: (score[k], -k))}
-        return (min(by_act.values()), max(by_act.values())) if len(by_act) == 2 else None
 
     def _part(self, sentence: Sentence, plain: str, k: int, before: int | None) -> _Part:
         """A mention and the words on it, behind those on the one before and behind the last word that opens a clause."""

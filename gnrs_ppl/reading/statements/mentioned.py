@@ -54,6 +54,26 @@ class Mentioned:
         at, tokens = self.marked.mentions[k].at, self.text.tokens
         return at > 0 and tokens[at - 1].text == "not" and tokens[at - 1].end == tokens[at].start
 
+    def _told_in(self, sentence: Sentence) -> list[int]:
+        """The best mention of each act that a sentence tells well, in their order, less those within the words of
+        one told better.
+        """
+        told = {k: m.told[0] for k, m in enumerate(self.marked.mentions)}
+        inside = [k for k in told if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)]
+        inside = [
+            k
+            for k in inside
+            if not any(
+                self.marked.acts[j] != self.marked.acts[k]
+                and told[k].at in told[j].used
+                and told[j].score > told[k].score
+                and self._clause(j) == self._clause(k)
+                for j in inside
+            )
+        ]
+        ranked = sorted(self._not_things(inside), key=lambda k: (told[k].score, -k))
+        return sorted({self.marked.acts[k]: k for k in ranked}.values())
+
     def _not_things(self, mentions: Sequence[int]) -> Sequence[int]:
         """Mentions less those that may be only of a thing ("an item of an order"), where two acts are left."""
         places = {k: self.marked.mentions[k].at for k in mentions}

@@ -254,28 +254,12 @@ class Settled(Banned):
             )
         )
 
-    def _told_in(self, sentence: Sentence) -> list[int]:
-        """The best mention of each act that a sentence tells well, in their order."""
-        inside = [
-            k
-            for k in range(len(self.options))
-            if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)
-        ]
-        best = {
-            self.marked.acts[k]: k
-            for k in sorted(self._not_things(inside), key=lambda k: (self._score(k), -k))
-        }
-        return sorted(best.values())
-
     def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
         """The other mentions of a sentence's acts, and the first act by itself, are nothing."""
         acts = {self.marked.acts[k] for k in told}
         for k, act in enumerate(self.marked.acts):
             if act in acts and k not in told[1:] and sentence.start <= self._starts(k) < sentence.end:
                 self.options[k] = [Option("none", None, 1.0)]
-
-    def _score(self, k: int) -> float:
-        return self.marked.mentions[k].told[0].score
 
     def _settle_bounds(self) -> None:
         """What a case must begin or end with is its first or last act, where no other act is said to end so."""
