@@ -51,6 +51,8 @@ PLAINLY = {404: "There is no such page.", 405: "That page takes no such request.
 """What is said in place of HTTP's own words."""
 BESIDE = (*FILES_READ, "rule.json", "verdicts.csv", MANIFEST)
 """What a page reads of a folder whose draft or audit was chosen."""
+UNDER = {"/rule": "/draft", "/asked": "/ask", "/verdicts": "/audit", "/compared": "/compare"}
+"""Pages that a step leads to, which are marked as its own."""
 HIDDEN = ("token", "sha")
 """Fields that are made anew where a form is sent again."""
 
@@ -133,6 +135,7 @@ def rendered(request: Request, template: str, **values: Any) -> str:
     """The text of a page or of a part of one; parameters as for :func:`page`."""
     served = site(request)
     given = {"token": served.token, "here": request.url.path, "place": served.files.folder}
+    given["belongs"] = UNDER.get(request.url.path) or f"/{request.url.path.split('/')[1]}"
     given["template"] = template.removesuffix(".html")
     return _environment().get_template(template).render(**given, steps=STEPS, **values)
 
