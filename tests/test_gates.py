@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 import small
 
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.context import load_context
+from gnrs_ppl.context.log import resolved
+from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.evaluate import grounding, hard_ok, rho
 from gnrs_ppl.models.features import Facts
 from gnrs_ppl.models.flags import raised
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.types import BESIDE, MUTUAL, Structure
 
 
 def supports(direct: int, inferred: int, derivable: int, missing: int) -> list[str]:
@@ -76,6 +79,18 @@ def test_each_condition(tmp_path: Path, edits: list, failure: str, flags: list[s
     assert gate.failures == ((failure,) if failure else ())
     assert gate.passed == (not failure)
     assert [f.name for f in raised(structure, Facts.of(context))] == flags
+
+
+@pytest.mark.parametrize("template", [*BESIDE, *MUTUAL])
+def test_what_joins_two_acts_is_flagged_at_case_start_and_refused(tmp_path: Path, template: str) -> None:
+    context = load_context(small.write(tmp_path))
+    joined = {"template": template, "target": {"activity": "CheckIn"}, "correlate": "same_case"}
+    structure = Structure.model_validate(
+        small.changed(GOOD, ("trigger", {}), ("scope", {}), ("norm.constraints.0", joined))
+    )
+    assert "neighbours_have_an_opener" in [f.name for f in raised(structure, Facts.of(context))]
+    with pytest.raises((Refused, InputError)):
+        check(structure, resolved(context.records, context.log), context.log)
 
 
 def test_a_forbidden_action_is_not_demanded(tmp_path: Path) -> None:

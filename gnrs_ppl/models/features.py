@@ -318,12 +318,16 @@ DIRECTION = {
     "responded_existence": "demand",
     "exactly": "demand",
     "chain_response": "demand",
+    "alternate_response": "demand",
     "precedence": "before",
     "chain_precedence": "before",
+    "alternate_precedence": "before",
     "absence": "ban",
     "not_response": "ban",
+    "not_chain_response": "ban",
     "not_coexistence": "ban",
     "not_precedence": "ban before",
+    "not_chain_precedence": "ban before",
 }
 """Templates that say nearly the same: a demand, a look back, a ban."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration
 from gnrs_ppl.models.features import Facts, positive_targets
 from gnrs_ppl.rule.types import (
+    BESIDE,
     COUNTING,
     KEY_OF,
     MUTUAL,
@@ -216,7 +217,7 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         return trigger.act is None and any(norm.correlation(c) != "same_case" for c in norm.constraints)
 
     def unopened(trigger: Trigger, norm: Norm) -> bool:
-        beside = ("chain_response", "chain_precedence", *MUTUAL)
+        beside = (*BESIDE, *MUTUAL)
         return trigger.act is None and any(c.template in beside and c.after is None for c in norm.constraints)
 
     def keyless(trigger: Trigger, norm: Norm) -> bool:
