@@ -109,6 +109,8 @@ def test_a_rule_in_declare(given: dict[str, Any], line: str) -> None:
         (rule(template="response", correlate="same_resource"), "correlation same_resource"),
         (rule(template="response", unless="Cancel"), "an exception"),
         (rule(template="response", deadline="P1M"), "a deadline in months"),
+        (rule(template="response", deadline="5WD"), "working time"),
+        (rule(template="response", deadline="8WH"), "working time"),
         (rule(template="response", target={"any_of": ["A", "B"]}), "alternatives"),
         (rule(template="existence"), "existence after an act"),
         (rule(None, template="absence", deadline="P1D"), "a deadline of absence"),

@@ -162,7 +162,6 @@ def audit(
         check_apart([store], read)
         check_store(store)
     with working("auditing"):
-        called = read_rule(rule).title or rule.name
         result = audit_files(
             rule,
             log,
@@ -173,6 +172,7 @@ def audit(
             remarks=touching,
             earlier=partial(checked, store) if store is not None else None,
         )
+        called = read_rule(rule).title or rule.name
         saved = save_audit(result, out) if out is not None else []
         if store is not None:
             append(store, result, called)

@@ -174,6 +174,8 @@ def draft(
         )
         return
 
+    if out is not None and not every:
+        check_folder(out, FILES)
     drafts: list[tuple[int, Draft, list[Path]]] = []
     stopped: list[tuple[int, GnrsError]] = []
     with (
@@ -189,7 +191,8 @@ def draft(
         for place in (
             [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]
         ):
-            check_folder(place, FILES)
+            if every:
+                check_folder(place, FILES)
             check_apart([place / name for name in FILES], files_read(loaded, str(context), weights))
         (loaded,) = read_too([loaded], model, seed)
         for number in range(1, rules + 1) if every else (statement or 1,):

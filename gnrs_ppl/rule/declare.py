@@ -121,6 +121,7 @@ def _lacking(constraint: Constraint, norm: Norm, *, opened: bool) -> dict[str, b
         "ties": constraint.ties is not None,
         "an act that may come earlier (earlier_counts)": constraint.earlier_counts,
         "a deadline in months": deadline is not None and deadline.months > 0,
+        "working time": deadline is not None and deadline.working,
         f"a deadline of {constraint.template}": deadline is not None and constraint.template not in timed,
     }
 
