@@ -421,3 +421,13 @@ def test_two_acts_in_turn_open_a_third(log: str, sentence: str, acts: tuple[str,
     assert best.activation is not None
     assert best.after is not None
     assert (best.activation.activity, best.after.activity, best.targets[0].activity) == acts
+
+
+def test_an_exception_in_the_meantime() -> None:
+    scene = _scene("traffic_fines")
+    said = "Once the fine is sent, it has to be notified within three weeks, unless it was paid{}."
+    for words, meanwhile in ((" in the meantime", True), ("", False)):
+        (statement,) = read(said.format(words), scene.schema, scene.records.channels).statements
+        assert statement.best.exception is not None
+        assert statement.best.exception.activity == "Payment"
+        assert statement.best.meanwhile == meanwhile

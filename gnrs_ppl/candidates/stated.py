@@ -18,7 +18,7 @@ from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCand
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
 from gnrs_ppl.reading.goal import FORCES, lead_of, ways
-from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
+from gnrs_ppl.rule.types import IN_THE_MEANTIME, LOOK_BACK, NEGATIVE, Norm
 
 FILLED = 0.8
 """A field is stated of an act only where at least this share of its rows carry the field."""
@@ -339,6 +339,8 @@ def _constraints(
     if reading.exception is not None:
         conditions = of_act(material.context, reading, reading.exception, "exception", opener.activity)
         common["unless"] = on_act(_act(material, reading.exception), conditions)
+        if reading.meanwhile and template in IN_THE_MEANTIME:
+            common["in_the_meantime"] = True
     acts = [a for a in reading.targets if a.activity != opener.activity]
     patterns = [
         on_act(

@@ -176,6 +176,10 @@ ENDS = _words(
 )
 CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
 EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
+MEANWHILE = _words(
+    r"in the meantime|in the meanwhile|meanwhile|in between|(?:by|before) then|(?:within|in|during) that (?:time|period)"
+)
+"""Between what opens a duty and when it is due."""
 DEFINES = re.compile(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
     r"until|before)\w+"

@@ -130,6 +130,8 @@ class Reading:
         Second activation: the statement starts anew from this act.
     exception : ActRead or None
         The act that excuses.
+    meanwhile : bool
+        Whether it excuses only between the activation and the due ("unless it was paid in the meantime").
     count : int
         n of existence, exactly and absence.
     bearers : tuple of Named
@@ -158,6 +160,7 @@ class Reading:
     joint: Joint = "all"
     after: ActRead | None = None
     exception: ActRead | None = None
+    meanwhile: bool = False
     count: int = 1
     time: Timed | None = None
     bearers: tuple[Named, ...] = ()

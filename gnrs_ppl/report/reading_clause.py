@@ -93,6 +93,7 @@ def _limits(reading: Reading, lexicon: Lexicon) -> dict[str, Any]:
         found["after"] = {"act": _act(reading.after, lexicon), "channel": LOG}
     if reading.exception:
         found["unless"] = _act(reading.exception, lexicon) | _where(reading, "exception")
+        found["in_the_meantime"] = reading.meanwhile
     return found
 
 

@@ -99,6 +99,8 @@ HALVES: dict[str, tuple[Template, Template]] = {
 """What a mutual template asks at the trigger's rows, and what at the target's (P entries)."""
 MUTUAL: tuple[str, ...] = tuple(HALVES)
 """Templates that bind both acts: the target's rows open instances too."""
+IN_THE_MEANTIME: tuple[str, ...] = tuple(t for t in IMPLEMENTED if t not in (*LOOK_BACK, *MUTUAL, "init"))
+"""Templates that look ahead alone, and whose exception may count only from the activation to the due (X1)."""
 ORDERED: tuple[str, ...] = (
     "response",
     "not_response",
@@ -466,7 +468,7 @@ class Constraint(Frozen):
             raise ValueError(f"earlier_counts goes with response only, not with {self.template}")
         if self.in_the_meantime and self.unless is None:
             raise ValueError("in_the_meantime goes with unless")
-        if self.in_the_meantime and self.template in (*LOOK_BACK, *MUTUAL, "init"):
+        if self.in_the_meantime and self.template not in IN_THE_MEANTIME:
             raise ValueError(
                 f"in_the_meantime does not go with {self.template}: it does not look ahead alone"
             )

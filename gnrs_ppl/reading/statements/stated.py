@@ -14,7 +14,7 @@ from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
 from gnrs_ppl.reading.words import lemmas
-from gnrs_ppl.rule.types import Force, Template
+from gnrs_ppl.rule.types import IN_THE_MEANTIME, Force, Template
 
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
@@ -79,7 +79,11 @@ class Stated(Related):
         targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
         if relation.label == "choice" and activation:
             targets, activation = [activation, *targets], None
-        excused = [self._act(k) for k in self._beside("exception", relation)[:1]]
+        excusing = self._beside("exception", relation)[:1]
+        excused = [self._act(k) for k in excusing]
+        meanwhile = [
+            m for k in excusing for m in [self._meanwhile(k)] if m and relation.label in IN_THE_MEANTIME
+        ]
         time = self._time(sentence, main, subs, opening)
         if time and any(
             k in self.lacking and self._waits(k, time, main) for k in self._beside("exception", relation)
@@ -100,6 +104,7 @@ class Stated(Related):
             activation,
             "any" if len(targets) > 1 else "all",
             exception=next(iter(excused), None),
+            meanwhile=bool(meanwhile),
             count=self._count(relation.label, sentence),
             time=time,
             bearers=bearers,
@@ -118,6 +123,7 @@ class Stated(Related):
                 *(Span(*s.mark) for s in subs),
                 *time_and_people(time, bearers),
                 *([condition] if condition else []),
+                *meanwhile,
             ),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
@@ -148,6 +154,7 @@ class Stated(Related):
                 return replace(
                     said,
                     exception=said.exception or reading.exception,
+                    meanwhile=reading.meanwhile,
                     joint=reading.joint,
                     who=reading.who,
                     time=reading.time if self.lacking else said.time or reading.time,
@@ -225,6 +232,12 @@ class Stated(Related):
         others = [c for c in sentence.belonging(main) if c.kind == "after" and c.number == main.number]
         within = (sentence.time(None, c._replace(start=c.opened, end=c.start)) for c in others)
         return next(filter(None, within), None)
+
+    def _meanwhile(self, k: int) -> Span | None:
+        """Words with an exception that let it excuse only between the activation and the due."""
+        clause = self._clause(k)
+        found = patterns.MEANWHILE.search(self.text.sentence, clause.opened, clause.end)
+        return Span(*found.span()) if found else None
 
     def _is_object(self, named: Named, k: int) -> bool:
         """Whether a role is told as what the act of a mention is done to: "reminds the customer to pay"."""
