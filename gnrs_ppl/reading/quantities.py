@@ -126,6 +126,7 @@ _TOO_OFTEN = re.compile(
 _COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
 
 
+@lru_cache(maxsize=1024)
 def count_of(text: str) -> Count | None:
     """How often a text says that something may or must be done, where it says so."""
     found = [m for pattern in _COUNTS if (m := pattern.search(text))]

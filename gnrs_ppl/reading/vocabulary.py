@@ -287,9 +287,12 @@ class Vocabulary:
 
     def tokens_of(self, sentence: str) -> tuple[Token, ...]:
         """The tokens of a sentence, "unpaid" as two of them where paying is an act and no name says it."""
+        tokens = tokens_of(sentence)
+        if not any(_UNDONE.fullmatch(t.text) for t in tokens):
+            return tokens
         return tuple(
             part
-            for token in tokens_of(sentence)
+            for token in tokens
             for part in ((token,) if token.text in self._told else _undone_apart(token, self._verbs))
         )
 
