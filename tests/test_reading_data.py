@@ -210,3 +210,27 @@ def test_as_plain_data() -> None:
     (data,) = told["statements"][0]["readings"][0]["data"]
     assert data["condition"] == {"attribute": "priority", "test": "equal", "value": ["urgent"]}
     assert (data["span"], data["words"], data["of"]) == ([0, 6], "Urgent", "case")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("An invoice must be posted unless the invoiced amount exceeds the amount.", {("invoiced", "at_most", "amount")}),
+        ("Invoices with a priority other than high or low must be paid.", {("priority", "not_equal", "high"), ("priority", "not_equal", "low")}),
+        ("Invoices of neither high nor low priority must be paid.", {("priority", "not_equal", "high"), ("priority", "not_equal", "low")}),
+        ("Invoices that were not marked as urgent must be paid.", {("priority", "not_equal", "urgent")}),
+        ("Invoices that do not come with a Standard PO must be paid.", {("docType", "not_equal", "Standard PO")}),
+        ("Invoices other than those with a Standard PO must be paid.", {("docType", "not_equal", "Standard PO")}),
+    ],
+)  # fmt: skip
+def test_what_is_excepted_is_never_read_as_what_is_meant(sentence: str, wanted: set[tuple[str, ...]]) -> None:
+    statement, *more = read(sentence, SCHEMA, (), ATTRIBUTES).statements
+    assert not more
+    assert statement.best.template == "existence"
+    told = [d.condition for d in statement.best.data]
+    assert {(c.attribute, c.test, c.other.attribute if c.other else c.value[0]) for c in told} == wanted
+
+
+@pytest.mark.parametrize("amount", ["two-three euros", f"{'9' * 30} million euros", "between 5 and 5 euros"])
+def test_what_is_no_value_is_told_as_not_held(amount: str) -> None:
+    assert read(f"Invoices of {amount} must be paid.", SCHEMA, (), ATTRIBUTES).unheld

@@ -108,7 +108,7 @@ def _value(m: re.Match[str]) -> Decimal | None:
     return number * _SCALES[m["scale"].lower()] if m["scale"] else number
 
 
-def _in_words(words: str) -> Decimal:
+def _in_words(words: str) -> Decimal | None:
     total, part = 0, 0
     for word in re.split(r"[\s]+|-(?=hundred|thousand|million)", re.sub(r"\band\b", " ", words).strip()):
         if word in ("hundred",):
@@ -116,7 +116,10 @@ def _in_words(words: str) -> Decimal:
         elif word in _SCALES:
             total, part = total + max(part, 1) * _SCALES[word], 0
         else:
-            part += 1 if word in ("a", "an") else NUMBERS[word]
+            more = 1 if word in ("a", "an") else NUMBERS.get(word)
+            if more is None or part % (10 if part % 100 >= 20 and more < 10 else 100):
+                return None  # two-three euros
+            part += more
     return Decimal(total + part)
 
 

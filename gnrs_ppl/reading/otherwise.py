@@ -85,7 +85,8 @@ def _lists(text: str) -> Iterator[TakenUp]:
         run = [items.pop(0)]
         while items and not text[run[-1].end() : items[0].start()].strip():
             run.append(items.pop(0))
-        lead = _LEAD.search(text, 0, run[0].start())
+        said = text[: run[0].start()].rstrip()
+        lead = _LEAD.match(text, max(map(said.rfind, ".;!?\n")) + 1, run[0].start())
         if lead is not None and len(run) > 1:
             words = (Span(*lead.span("lead")), *(Span(*m.span("item")) for m in run))
             yield TakenUp("list", Span(lead.start("lead"), run[-1].end()), words)

@@ -10,8 +10,8 @@ from gnrs_ppl.reading.attributes import ONLY, fits
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.data.frame import Found, Frame, Framed
 from gnrs_ppl.reading.figures import Figure, days_of, figures
-from gnrs_ppl.reading.types import DataRead, Named, Span, Unheld
-from gnrs_ppl.rule.types import Condition, Other, Test
+from gnrs_ppl.reading.types import Named, Span, Unheld
+from gnrs_ppl.rule.types import Other, Test
 
 _THAN = r"\s+than"
 _NOT = r"(?:(?:does|do|did|is|are|was)\s+not|not|never)\s+"
@@ -49,22 +49,12 @@ _MAY_END = re.compile(
     re.IGNORECASE,
 )
 """Behind a figure that counts nothing in particular."""
-_MAY_END = re.compile(
-    rf"\s*(?:[.,;:)]|$|\s(?:{MODAL}|must|shall|is|are|was|were|has|have|and|or|needs?|requires?|goes|go|gets?|the|an?|it|they|we|you|only|"
-    r"within|before|after|until|unless|without|by)\b)",
-    re.IGNORECASE,
-)
-"""Behind a figure that counts nothing in particular."""
 _BETWEEN = re.compile(r"\b(?:(?P<between>between)|from|of)\s*$", re.IGNORECASE)
-_A_SHARE = re.compile(r"\s+of\b", re.IGNORECASE)
 _A_SHARE = re.compile(r"\s+of\b", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:and|to|up to|–|-)\s*", re.IGNORECASE)
 _BE = r"(?:is|are|was|were|be|being|lies?|stays?|remains?|comes?\s+to|amounts?\s+to|amounting\s+to|runs?\s+to|totals?|totalling|costs?|costing|worth|valued\s+at|weighs?|weighing|aged)"
 _BRIDGE = re.compile(
     rf"(?:\b{_BE}\s+(?:(?:still|well|now|clearly|already|either|anywhere|currently)\s+)?)+$", re.IGNORECASE
-)
-_NO_VERB = re.compile(
-    r"^(?:worth|costing|valued\s+at|weighing|amounting\s+to|totalling|aged|being)\b", re.IGNORECASE
 )
 _NO_VERB = re.compile(
     r"^(?:worth|costing|valued\s+at|weighing|amounting\s+to|totalling|aged|being)\b", re.IGNORECASE
@@ -268,8 +258,7 @@ class Compared(Framed):
             return
         bridge = _BRIDGE.search(self.text, 0, start)
         frame = self._frame(bridge.start() if bridge else start, span.end, (other.type,), bridge is not None)
-        condition = Condition(attribute=own[0][0].name, test=test, other=Other(attribute=other.name))
-        yield Found(DataRead(condition, frame.cut, own[0][1]), frame.cut, frame.where)
+        yield from self._made(frame, own[0], start, test, other=Other(attribute=other.name))
 
     def _asked_of_data(self, span: Span) -> None:
         why = "what data must be is no duty of an act: say which act must not be done then"

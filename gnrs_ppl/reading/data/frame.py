@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from pydantic import ValidationError
+
 from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.reading.attributes import Attributes
 from gnrs_ppl.reading.clauses import MODAL
@@ -53,6 +55,13 @@ class Frame(NamedTuple):
     """The words between what opens it and its core."""
 
 
+def _of_one_ban(one: Found, other: Found) -> bool:
+    """Whether two conditions say of the same attribute what it is not: neither X nor Y."""
+    return all(c.test == "not_equal" for c in (one.data.condition, other.data.condition)) and (
+        one.data.condition.attribute == other.data.condition.attribute
+    )
+
+
 class Framed:
     """One text, and the conditions found in it so far."""
 
@@ -62,8 +71,9 @@ class Framed:
         self.unheld: list[Unheld] = []
 
     def keep(self, found: Found) -> None:
-        """Keep a condition whose words no other takes."""
-        if not any(found.cut.start < f.cut.end and f.cut.start < found.cut.end for f in self.found):
+        """Keep a condition whose words no other takes, but for further values that the same attribute must not have."""
+        taking = [f for f in self.found if found.cut.start < f.cut.end and f.cut.start < found.cut.end]
+        if all(f.cut == found.cut and _of_one_ban(f, found) for f in taking):
             self.found.append(found)
 
     def _clause_start(self, at: int) -> int:
@@ -127,5 +137,10 @@ class Framed:
                 Unheld(span, f"no condition says that {attribute.name!r} is not {test.replace('_', ' ')}")
             )
             return
-        condition = Condition(attribute=attribute.name, test=_NEGATED[test] if negated else test, **told)
+        try:
+            condition = Condition(attribute=attribute.name, test=_NEGATED[test] if negated else test, **told)
+        except ValidationError as error:
+            why = error.errors()[0]["msg"].removeprefix("Value error, ")
+            self.unheld.append(Unheld(span, f"no condition says that: {why}"))
+            return
         yield Found(DataRead(condition, span, words), frame.cut, frame.where)

@@ -23,14 +23,9 @@ _IS = re.compile(
     r"(?:\b(?:is|are|was|were|equals?|being|of|says?|reads?|shows?|=|:)\s*)?(?P<not>\bnot\s+|other\s+than\s+)?(?:(?:an?|the|in|from|as)\s+)?[\"“'‘]?$",
     re.IGNORECASE,
 )
-_OTHER_THAN = re.compile(r"\b(?:other\s+than|except|but\s+not|not|non)[\s-]+$", re.IGNORECASE)
-_KIND_OF = re.compile(
-    r"\b(?:of|from|in|via|by|through|for|with)\s+(?:(?:the|an?)\s+)?(?:(?P<kind>type|kind|class|category|sort|status|level|grade)\s+)?[\"“'‘]?$",
-    re.IGNORECASE,
-)
-_OTHER_THAN = re.compile(r"\b(?:other\s+than|except|but\s+not|not|non)[\s-]+$", re.IGNORECASE)
-_KIND_OF = re.compile(
-    r"\b(?:of|from|in|via|by|through|for|with)\s+(?:(?:the|an?)\s+)?(?:(?P<kind>type|kind|class|category|sort|status|level|grade)\s+)?[\"“'‘]?$",
+_OTHER_THAN = re.compile(
+    r"\b(?:other\s+than|except|but\s+not|not|non|neither|(?:that|which|who)\s+(?:(?:do|does|did|is|are|was|were|has|have)\s+(?:not|never)|\w+n't)\s+\w+)"
+    r"[\s-]+(?:(?:those|the\s+ones|ones)\s+)?(?:(?:the|an?)\s+)?$",
     re.IGNORECASE,
 )
 _KIND_OF = re.compile(
@@ -137,13 +132,13 @@ class OfValues(Framed):
             return frame._replace(cut=cut), told[0], bool(link["not"])
         after = [n for n in self.attributes.named_in(self.text, end, end + 40, kind) if n[0] == attribute]
         if after and not self.text[end : after[0][1].span.start].strip(" -"):
-            preposition = _KIND_OF.search(self.text, 0, start)
-            cut = Span(preposition.start() if preposition else start, after[0][1].span.end)
-            return Frame("beside", cut, after[0], ""), after[0], False
+            other, preposition = self._before_value(start)
+            first = min([m.start() for m in (other, preposition) if m], default=start)
+            cut = Span(first, after[0][1].span.end)
+            return Frame("beside", cut, after[0], ""), after[0], other is not None
         if self._is_name(start, end) or not (written or end - start >= _LONG_ENOUGH):
             return None
-        other = _OTHER_THAN.search(self.text, 0, start)
-        preposition = _KIND_OF.search(self.text, 0, other.start() if other else start)
+        other, preposition = self._before_value(start)
         if preposition and preposition["kind"] and not tells_value(preposition["kind"]):
             return None
         if len(one.words) < _LONG_ENOUGH and not (preposition and preposition["kind"]):
@@ -156,7 +151,7 @@ class OfValues(Framed):
             re.IGNORECASE,
         )
         first = (
-            preposition.start()
+            min(m.start() for m in (preposition, other) if m)
             if preposition
             else verb.start()
             if verb
@@ -172,6 +167,14 @@ class OfValues(Framed):
             (attribute, Named(attribute.name, Span(start, end), 1.0 if written else 0.9)),
             other is not None,
         )
+
+    def _before_value(self, start: int) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+        """Words before a value that rule it out, and its preposition, in either order: other than those from X."""
+        other = _OTHER_THAN.search(self.text, 0, start)
+        preposition = _KIND_OF.search(self.text, 0, other.start() if other else start)
+        if preposition and not other:
+            other = _OTHER_THAN.search(self.text, 0, preposition.start())
+        return other, preposition
 
     def _is_name(self, start: int, end: int) -> bool:
         """Whether words are a name of the schema, or tell an act."""
