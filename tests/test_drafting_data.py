@@ -174,6 +174,38 @@ def test_what_the_records_cannot_hold_is_refused_for_that_reason(
     assert refused.value.reason == "no_such_field"
 
 
+@pytest.mark.parametrize(
+    ("sentence", "template"),
+    [
+        ("Nobody may pay an invoice with a paid amount above the amount.", "absence"),
+        (
+            "Immediately before it is paid, an invoice whose amount is less than the paid amount must be posted.",
+            "precedence",
+        ),
+    ],
+)
+def test_what_no_audit_compares_is_not_drafted(scene: Context, sentence: str, template: str) -> None:
+    (constraint,) = drafted(scene, sentence).structure.norm.constraints
+    assert (constraint.template, len(constraint.compared)) == (template, 1)
+
+
+def test_a_reading_that_no_audit_compares_is_held_against_it(scene: Context) -> None:
+    from gnrs_ppl.candidates.refusals import held_against
+    from gnrs_ppl.reading import read
+
+    readings = read(
+        "Immediately before it is paid, an invoice whose amount is less than the paid amount must be posted.",
+        scene.schema,
+        (),
+        scene.records.attributes,
+    )
+    why = [held_against(scene, readings, reading) for reading in readings.statements[0].readings]
+    assert [str(w).partition(": no check")[2] if w else "" for w in why] == [
+        " of ChainPrecedence compares two records; say what follows at any time",
+        "",
+    ]
+
+
 def test_statements_under_different_conditions_are_different_rules(scene: Context) -> None:
     from gnrs_ppl.reading import read
     from gnrs_ppl.reading.goal import rules_of

@@ -11,8 +11,9 @@ from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings
 from gnrs_ppl.reading.clauses import SENTENCE_END
 from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.reading.plain import declare_name
 from gnrs_ppl.reading.types import DataOf, DataRead, Unheld
-from gnrs_ppl.rule.types import Condition, Other
+from gnrs_ppl.rule.types import MUTUAL, NEIGHBOURS, Condition, Other
 
 OPENED_TWICE = ("response", "not_response", "precedence", "not_precedence")
 """Templates that may start anew from a second act, where the first records what a condition is about."""
@@ -72,6 +73,28 @@ def _stated_of(context: Context, reading: Reading, data: DataRead) -> DataOf:
     return "opener" if data.of == "act" and data.condition.other is None and not told else data.of
 
 
+def _elsewhere(context: Context, act: ActRead, other: Other) -> bool:
+    """Whether what an act is compared with stands on the record that opens the rule."""
+    return not _holds(context, act.activity, other.attribute)
+
+
+def compared_with_opener(context: Context, reading: Reading) -> list[DataRead]:
+    """The conditions of a reading that compare its acts with what opens the rule."""
+    excepted = [reading.exception] if reading.exception else []
+    acts: dict[DataOf, Sequence[ActRead]] = {"act": reading.targets, "exception": excepted}
+    return [
+        data
+        for data in reading.data
+        if (other := data.condition.other) is not None
+        and any(_elsewhere(context, act, other) for act in acts.get(data.of, ()))
+    ]
+
+
+def cannot_compare(context: Context, reading: Reading) -> bool:
+    """Whether a reading compares its acts with what opens the rule, and no check of its template does."""
+    return reading.template in (*NEIGHBOURS, *MUTUAL) and bool(compared_with_opener(context, reading))
+
+
 def narrowed(proposal: ProposedCandidate, data: SaidOfData) -> ProposedCandidate:
     """A proposed scope with the conditions that the sentence states of its cases; any other as it is."""
     if proposal.slot != "scope" or not data.cases:
@@ -93,7 +116,7 @@ def of_act(
         if _stated_of(context, reading, data) != of:
             continue
         condition, other = data.condition, data.condition.other
-        if other is not None and not _holds(context, act.activity, other.attribute) and opener:
+        if other is not None and opener and _elsewhere(context, act, other):
             condition = condition.model_copy(
                 update={"other": Other(attribute=other.attribute, of="activation")}
             )
@@ -119,6 +142,12 @@ def not_held(readings: Readings, words: Unheld) -> Refused:
 
 def unheld_data(context: Context, readings: Readings, reading: Reading) -> Refused | None:
     """What the records show against a condition that a reading states."""
+    if cannot_compare(context, reading):
+        for data in compared_with_opener(context, reading):
+            told = f"'{readings.words(data.span).strip()}': no check of {declare_name(reading.template)}"
+            return Refused(
+                f"{told} compares two records", "say what follows at any time", reason="no_such_field"
+            )
     for data in reading.data:
         if reason := _against(context, reading, data):
             return Refused(f"'{readings.words(data.span).strip()}': {reason}", REMEDY, reason="no_such_field")

@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from gnrs_ppl.candidates.beside import OPENERS_TRIED, said_beside
-from gnrs_ppl.candidates.data import of_act, of_openers, on_act, recording
+from gnrs_ppl.candidates.data import (
+    cannot_compare,
+    compared_with_opener,
+    of_act,
+    of_openers,
+    on_act,
+    recording,
+)
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
@@ -62,7 +69,7 @@ def stated(material: Material) -> ProposedCandidates:
 def _stated(material: Material, by: str) -> ProposedCandidates:
     for share, said in ways(material.readings, material.rule, material.context.goal):
         told = f"{by} ({share:.0%})"
-        if not all_recorded(material, said):
+        if not all_recorded(material, said) or any(cannot_compare(material.context, r) for r in said):
             continue
         for opener in _recording_what_is_said(material, said):
             yield from _trigger(material, said, opener, told)
@@ -91,6 +98,8 @@ def _recording_what_is_said(material: Material, said: Sequence[Reading]) -> list
     those that usually come first, where none is said.
     """
     conditions, found = of_openers(material.context, said), openers(material, said)
+    if any(compared_with_opener(material.context, r) for r in said):
+        found = [o for o in found if o.activity is not None]  # the start of a case records nothing
     if not conditions:
         return found
     recorded = recording(material.context, conditions)
