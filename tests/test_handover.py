@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError, Refused
+from gnrs_ppl.report.handover import exported
 from gnrs_ppl.rule.declare import declare
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
@@ -121,6 +124,29 @@ def test_what_declare_cannot_say_is_refused(given: dict[str, Any], says: str) ->
     with pytest.raises(InputError, match="DECLARE has no words for") as refused:
         declare(Structure.model_validate(given))
     assert says in str(refused.value)
+
+
+def test_how_far_working_time_is_counted_is_said(tmp_path: Path) -> None:
+    log, stated, context = (tmp_path / name for name in ("log.csv", "rule.json", "context.json"))
+    log.write_text("case_id,activity,timestamp\na,Order,2024-01-05T09:00:00Z\n")
+    stated.write_text(json.dumps(rule(template="response", deadline="5WD")))
+    desk = {"name": "desk", "activities": ["Order", "Deliver"]}
+    records = {"log": "log.csv", "channels": [desk], "constants": {"channel": "desk"}, "calendar": {}}
+    acts = [{"name": "Order"}, {"name": "Deliver"}]
+    context.write_text(json.dumps({"schema": {"actions": acts}, "records": records}))
+    found = exported(stated, "view", context)
+    (line,) = (note for note in found.notes if note.startswith("its calendar ends on"))
+    assert line.startswith("its calendar ends on 2024-01-17, ")
+    grown = [
+        Event(day, day, "Order", datetime(2024, 1, int(day), 9), 0, "second", channel="desk")
+        for day in ("05", "31")
+    ]
+    connection = EventLog.from_events(grown, RecordLayer.model_validate(records)).connection
+    connection.execute(found.text)
+    (name,) = re.findall('VIEW ("[^"]+")', found.text)
+    told = connection.execute(f"SELECT case_id, reason FROM {name} ORDER BY ALL").fetchall()
+    assert told[1] == ("31", "uncounted")
+    assert told[0][1] != "uncounted"
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

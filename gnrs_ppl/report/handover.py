@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.literal import dbt_test, view
@@ -35,9 +36,15 @@ def exported(rule: Path, to: str, context: Path | None = None, log: Path | None 
     query = compile_rule(plan)
     name = f"verdicts_{signature(structure)}"
     text = view(query, name) if to == "view" else dbt_test(query, binding=structure.norm.force == "must")
+    counted = WorkingTime.of(structure, asked.records, plan.extent).days
     notes = (
         *asked.notes,
         *plan.assumptions,
+        *(
+            f"its calendar ends on {day}, and working time past that is left uncounted; export it again as "
+            "the log grows"
+            for day, _ in counted[-1:]
+        ),
         f"compiled for a log of {asked.log.events:,} events; export it again when channels, clocks or zones "
         "change",
     )

@@ -141,6 +141,8 @@ def _notes(structure: Structure) -> tuple[str, ...]:
         "DECLARE says satisfied or violated of complete cases; what is pending or undecided here may come "
         "out as violated there",
     ]
+    if structure.procedure.steps:
+        notes.append("what is done about a breach (procedure) is left out")
     if any(c.deadline for c in structure.norm.constraints):
         notes.append(
             "a day is 24 hours there, here a calendar day where clocks change or only dates are recorded"
