@@ -206,6 +206,22 @@ def test_a_reading_that_no_audit_compares_is_held_against_it(scene: Context) -> 
     ]
 
 
+def test_working_time_that_no_calendar_counts_is_told_below_the_rule(
+    scene: Context, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from gnrs_ppl.context.types import Calendar
+    from gnrs_ppl.report.draft import print_draft
+
+    sentence = "Invoices must be paid within five working days after they were posted."
+    told = "working time is left uncounted: the records declare no calendar"
+    print_draft(drafted(scene, sentence), [])
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count(told) == 1
+    assert said.index("within five working days after") < said.index(told) < said.index("Slots")
+    works = scene.records.model_copy(update={"calendar": Calendar()})
+    assert not any(told in line for line in drafted(replace(scene, records=works), sentence).assumptions)
+
+
 def test_statements_under_different_conditions_are_different_rules(scene: Context) -> None:
     from gnrs_ppl.reading import read
     from gnrs_ppl.reading.goal import rules_of

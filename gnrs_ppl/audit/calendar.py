@@ -58,15 +58,23 @@ class WorkingTime:
         return cls(records, extent, durations if any(d.working for d in durations) else ())
 
     @property
+    def uncounted(self) -> str | None:
+        """Why working time that the rule states can be counted nowhere, and leaves verdicts open; None
+        where it can be, or none is stated.
+        """
+        calendar = self.records.calendar
+        if self.durations and calendar is None:
+            return "working time is left uncounted: the records declare no calendar (records.calendar)"
+        if calendar and not calendar.hours and any(d.working_hours for d in self.durations):
+            return "working hours are left uncounted: the calendar declares none (records.calendar.hours)"
+        return None
+
+    @property
     def assumption(self) -> str | None:
         """What the reader of a verdict must know of the calendar; None where no working time is counted."""
-        if not self.durations:
-            return None
         calendar = self.records.calendar
-        if calendar is None:
-            return "working time is left uncounted: the records declare no calendar (records.calendar)"
-        if not calendar.hours and any(d.working_hours for d in self.durations):
-            return "working hours are left uncounted: the calendar declares none (records.calendar.hours)"
+        if not self.durations or calendar is None or self.uncounted:
+            return self.uncounted
         holidays = calendar.holidays
         if isinstance(holidays, PublicHolidays):
             off = f"the holidays of {'-'.join(filter(None, (holidays.country, holidays.subdivision)))}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 
+from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.report.data import search_data
 from gnrs_ppl.report.reading import beside_in_words, print_account, print_short, reading_in_words
 from gnrs_ppl.terminal import console as _console
@@ -38,6 +39,9 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
             )
         )
     console.print(Padding(shown(draft.text, keep="\n"), (1, 2)))
+    uncounted = WorkingTime.of(draft.structure, draft.records, None).uncounted
+    if uncounted:
+        console.print(shown(f"undecided on these records: {uncounted}", style="yellow"))
     for statement, is_said in zip(draft.readings.statements, draft.said, strict=True):
         if not is_said:
             console.print(shown(f"not said by this rule: {reading_in_words(statement.best)}", style="yellow"))
@@ -90,7 +94,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     for failure in gate.failures:
         console.print(shown(f"HARD-OK: {failure}", style="yellow"))
     for line in (*(() if draft.needs else draft.assumptions), *draft.findings):
-        console.print(shown(f"note: {line}", style="dim"))
+        if line != uncounted:
+            console.print(shown(f"note: {line}", style="dim"))
 
     console.print(shown("Certificate", style="bold"))
     for line in draft.certificate.lines():
