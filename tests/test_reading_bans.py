@@ -431,3 +431,32 @@ def test_an_exception_in_the_meantime() -> None:
         assert statement.best.exception is not None
         assert statement.best.exception.activity == "Payment"
         assert statement.best.meanwhile == meanwhile
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It is not wrong to add a penalty after the fine was paid.",
+        "There is nothing wrong with paying the fine before it was notified.",
+        "It does not constitute a breach when a penalty is added after the fine was paid.",
+        "Adding a penalty before the fine is notified is not forbidden.",
+        "Nothing prevents the offender from paying the fine before it was notified.",
+        "The fine need not be notified before it is paid.",
+        "It is not necessary to add the penalty before the fine is sent for collection.",
+    ],
+)
+def test_what_is_no_fault_or_not_needed_is_no_duty(sentence: str) -> None:
+    scene = _scene("traffic_fines")
+    readings = read(sentence, scene.schema, scene.records.channels)
+    assert not readings.statements
+    assert readings.unread
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Not before 10 days have passed.", "Within ten days is too soon.", "Ten days is the minimum."],
+)
+def test_how_long_an_act_must_wait_is_no_deadline(sentence: str) -> None:
+    scene = _scene("traffic_fines")
+    (statement,) = read(f"The fine must be notified once it is sent. {sentence}", scene.schema).statements
+    assert statement.best.time is None

@@ -32,6 +32,14 @@ _WAYS = (
 )
 DISAPPROVES = re.compile(rf"\b(?:{'|'.join(_WAYS)})\b", re.IGNORECASE)
 """Says of what is told that it is a fault, or is not to be."""
+_WRONG = rf"(?:{_FAULT}|{_OUT}|(?:un|in)(?:acceptable|admissible|permissible|tolerable|excusable)|out of (?:the question|order|bounds))"
+NO_FAULT = re.compile(
+    rf"(?:\b(?:not|never|no longer)|n't) (?:{_IS_A} )?(?:(?:an?|any|the|in|itself|always|clear|serious) ){{0,3}}{_WRONG}\b|"
+    rf"\b(?:is|are|as|constitutes?) (?:no|hardly an?) {_FAULT}\b|"
+    rf"\bnothing (?:{_WRONG}|(?:prevents|forbids|prohibits|stops|bars|speaks against))\b",
+    re.IGNORECASE,
+)
+"""Says of what is told that it is no fault, which leaves it free."""
 DISAPPROVED_HEADING = re.compile(
     rf"\W*(?:(?:an?|the|clear|serious|grave|strictly|absolutely) ){{0,3}}(?:{_FAULT}s?(?: \d+)?|{_BAD}|{_OUT}|never|not so|no)\s*",
     re.IGNORECASE,

@@ -410,6 +410,10 @@ LIMITS = _words(
     r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"
 )
 """In a sentence on nothing but a time, says that it is how long the act told before may take."""
+TOO_SOON = _words(
+    r"(?:not|never) (?:before|until|within|inside)|at (?:the )?(?:very )?least|minimum|too (?:early|soon)"
+)
+"""In such a sentence, says that it is how long the act must wait."""
 DURING = re.compile(r"(?:in|within|during|throughout|for)\b", re.IGNORECASE)
 """Opens a time in which something may be done or not."""
 _CLOSE_BY = r"[^.;]{0,60}?"

@@ -14,6 +14,7 @@ from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
+from gnrs_ppl.reading.disapproval import NO_FAULT
 from gnrs_ppl.reading.otherwise import moved, of_another_thing, set_apart, told_anew
 from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import durations
@@ -27,6 +28,8 @@ TIMED = ("existence", "response", "chain_response", "responded_existence", "succ
 """Templates that ask for something, for which there may be a time."""
 FORWARD = ("response", "not_response")
 """Templates that ask or ban what comes after an act, and after a second one."""
+_FREES = re.compile(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}", re.IGNORECASE)
+"""Says that something is no fault or not needed."""
 _NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
 """A subject that leaves open who it is, which says nothing that could be missed."""
 
@@ -142,7 +145,7 @@ class Reader(Doubted):
                 for s in statements
                 if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
-        statements = [s for s in statements if not self._asks_manner(s.best)]
+        statements = [s for s in statements if not (self._asks_manner(s.best) or self._left_free(s.best))]
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
@@ -210,6 +213,13 @@ class Reader(Doubted):
             and bool(patterns.VAGUE.search(self.text.sentence, clause.start, clause.end))
         )
 
+    def _left_free(self, reading: Reading) -> bool:
+        """Whether a sentence only says that something is no fault or not needed: "it is not forbidden to ship before …"."""
+        place = reading.targets[0].span.start
+        said = next((s.text for s in self.text.said.sentences if s.start <= place < s.end), "")
+        frees = NO_FAULT if reading.force == "may" else _FREES
+        return bool(frees.search(said)) and not patterns.DUTY.search(_FREES.sub(" ", said))
+
     def _clause_at(self, place: int) -> Clause | None:
         """The innermost clause that holds a place."""
         inside = [c for c, _ in self.text.bound_clauses if c.opened <= place < c.end]
@@ -225,7 +235,8 @@ class Reader(Doubted):
         ]
         for before, sentence in pairwise(self.text.said.sentences):
             told = any(sentence.start <= place < sentence.end for place in places)
-            limits = patterns.LIMITS.search(sentence.text) and not patterns.EARLIEST.search(sentence.text)
+            waits = patterns.EARLIEST.search(sentence.text) or patterns.TOO_SOON.search(sentence.text)
+            limits = patterns.LIMITS.search(sentence.text) and not waits
             whole = Clause("main", sentence.start, sentence.end, sentence.start)
             time = sentence.time(None, whole) if limits and not told else None
             if time is None or len(durations(sentence.text)) != 1 or patterns.USUALLY.search(sentence.text):

@@ -121,7 +121,7 @@ class Settled(Banned):
                 and other[0].number == clause.number
                 and self._sentence(j) is self._sentence(k)
                 and self.marked.acts[j] != self.marked.acts[k]
-                and self._told_well(j)
+                and j in self._told_in(self._sentence(j))
                 and not other[2]
             ]
             if lacking and due:
