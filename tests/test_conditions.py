@@ -4,7 +4,6 @@ refused, and that SQL, oracle, text and file agree on all of it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections import Counter
@@ -20,13 +19,13 @@ import oracle
 import pytest
 import yaml
 from data_pairs import data_pair
-from pairs import OPERATORS, random_pair
+from pairs import OPERATORS
 from pydantic import ValidationError
 from tiers import few, tier
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.compile import Grid, compile_grid, compile_procedure, compile_rule
+from gnrs_ppl.audit.compile import Grid, compile_grid
 from gnrs_ppl.audit.needs import rows_needed
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.cli import run
@@ -497,31 +496,6 @@ def test_nothing_strips_a_condition_in_silence() -> None:
 
 
 # SQL, oracle, text and file
-
-
-SQL_OF_RULES_WITHOUT_CONDITIONS = {
-    "existence": "6f2b505f844aa37c", "exactly": "8f6ca3abd83422ac", "response": "58f77362d885c078",
-    "precedence": "06dc131be97dc593", "responded_existence": "8e79faebe190e5a6", "init": "06a0f091946e79f3",
-    "end": "40c01129a174e1de", "chain_response": "ac43fd45652cd9e6", "chain_precedence": "329bf5783fec9a97",
-    "coexistence": "a68f4449a5f5558f", "succession": "a54fe4ffd9217980", "absence": "656234d076b6b2c6",
-    "not_response": "42f6b3780aaf287d", "not_precedence": "3dd4e2a9a70dde95", "not_coexistence": "1c09f02027de4fc5",
-}  # fmt: skip
-"""SHA-256 of the checks of some random rules before there were conditions, the first sixteen digits."""
-
-
-@pytest.mark.parametrize("template", few(SQL_OF_RULES_WITHOUT_CONDITIONS, 5))
-def test_rules_without_conditions_compile_as_before(template: str) -> None:
-    digest = hashlib.sha256()
-    for operator in OPERATORS:
-        structure, records, events = random_pair(0, template, operator, 8)
-        rows = EventLog.from_events(events, records)
-        with suppress(GnrsError):
-            plan = check(structure, resolved(records, rows), rows)
-            for query in (compile_rule(plan), compile_procedure(plan)):
-                if query is not None:
-                    digest.update(query.sql.encode())
-                    digest.update(repr(sorted(query.parameters.items())).encode())
-    assert digest.hexdigest()[:16] == SQL_OF_RULES_WITHOUT_CONDITIONS[template]
 
 
 def test_old_rules_are_written_as_before() -> None:
