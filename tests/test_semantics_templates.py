@@ -298,3 +298,5 @@ def test_c1_usual_names_are_read_as_what_they_say() -> None:
             read(**wrong)
     with pytest.raises(ValueError, match="absence3 says its number itself; leave count out"):
         read(template="absence3", count=3)
+    with pytest.raises(ValueError, match="choice asks for one of them once; write existence"):
+        read(template="choice", target=EITHER, count=2)

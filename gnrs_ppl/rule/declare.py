@@ -19,8 +19,14 @@ _OPENED_BY_AN_ACT: Final[dict[str, tuple[str, bool]]] = {
     "chain_precedence": ("Chain Precedence", True),
     "coexistence": ("Co-Existence", False),
     "succession": ("Succession", False),
+    "chain_succession": ("Chain Succession", False),
+    "alternate_response": ("Alternate Response", False),
+    "alternate_precedence": ("Alternate Precedence", True),
+    "alternate_succession": ("Alternate Succession", False),
     "not_response": ("Not Response", False),
     "not_precedence": ("Not Precedence", True),
+    "not_chain_response": ("Not Chain Response", False),
+    "not_chain_precedence": ("Not Chain Precedence", True),
     "not_coexistence": ("Not Responded Existence", False),
 }
 """Templates after an act, by DECLARE's name, and whether that names the target first."""

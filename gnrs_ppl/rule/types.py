@@ -413,6 +413,8 @@ def _by_its_usual_name(value: Any) -> Any:
         listed = isinstance(target, dict) and "any_of" in target
         if not (listed or (isinstance(target, Act) and target.alternatives)):
             raise ValueError("choice names its target as any_of two acts or more")
+        if value.get("count", 1) != 1:
+            raise ValueError("choice asks for one of them once; write existence where it is more")
         return value | {"template": "existence"}
     if numbered := re.fullmatch(_NUMBERED, name):
         if "count" in value:
