@@ -460,3 +460,22 @@ def test_how_long_an_act_must_wait_is_no_deadline(sentence: str) -> None:
     scene = _scene("traffic_fines")
     (statement,) = read(f"The fine must be notified once it is sent. {sentence}", scene.schema).statements
     assert statement.best.time is None
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "asked", "excuse"),
+    [
+        ("traffic_fines", "Fines that have not been paid must be sent for collection.", "Send for Credit Collection", "Payment"),
+        ("traffic_fines", "A penalty must be added to fines that have not been paid.", "Add penalty", "Payment"),
+        ("order_management", "Sales must remind customers who have not paid for the order.", "payment reminder", "pay order"),
+    ],
+)  # fmt: skip
+def test_what_was_not_done_to_a_thing_is_no_ban_of_what_is_due(
+    log: str, sentence: str, asked: str, excuse: str
+) -> None:
+    scene = _scene(log)
+    (statement,) = read(sentence, scene.schema, scene.records.channels).statements
+    best = statement.best
+    assert (best.template, best.activities) == ("existence", (asked,))
+    assert best.exception is not None
+    assert best.exception.activity == excuse

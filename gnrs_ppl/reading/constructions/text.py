@@ -90,10 +90,19 @@ class Constructions:
     def bound_clauses(self) -> list[tuple[Clause, Bound]]:
         """Every clause, and how it binds."""
         return [
-            (c, how_bound(self.sentence[c.start : c.end]))
+            (c, how_bound(self._own_words(c, sentence.parts)))
             for sentence in self.said.sentences
             for c in sentence.parts
         ]
+
+    def _own_words(self, clause: Clause, parts: Sequence[Clause]) -> str:
+        """The words of a clause, less those within it on what was not done: "fines that have not been paid must …"."""
+        words = self.sentence[clause.start : clause.end]
+        for inner in parts:
+            if inner.kind == "without" and clause.start < inner.opened and inner.end <= clause.end:
+                at = inner.opened - clause.start, inner.end - clause.start
+                words = words[: at[0]] + " " * (at[1] - at[0]) + words[at[1] :]
+        return words
 
     @cached_property
     def said(self) -> Said:

@@ -109,7 +109,7 @@ class Settled(Banned):
             whoever = patterns.LACKED.search(self.text.sentence[:place]) or self._undone(k)
             supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
             ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
-            if not (whoever or supposes) or ordered or self._surely_related(k):
+            if not (whoever or supposes) or ordered or (self._surely_related(k) and not whoever):
                 continue
             before = self.text.sentence[clause.start : place]
             lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
