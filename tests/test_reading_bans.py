@@ -322,6 +322,35 @@ BANS = [
         "Create Fine",
         "Add penalty",
     ),
+    ("traffic_fines", "No penalty on fines that have been paid.", "not_response", "Payment", "Add penalty"),
+    (
+        "traffic_fines",
+        "Not acceptable: a fine that is sent and never notified.",
+        "response",
+        "Send Fine",
+        "Insert Fine Notification",
+    ),
+    (
+        "patients",
+        "A patient who was registered but left untriaged must not be checked out.",
+        "precedence",
+        "Triage and Assessment",
+        "Check-out",
+    ),
+    (
+        "patients",
+        "Untriaged patients must not be scanned by MRI.",
+        "precedence",
+        "Triage and Assessment",
+        "MRI SCAN",
+    ),
+    (
+        "patients",
+        "The same doctor must not triage and discuss.",
+        "not_coexistence",
+        "Triage and Assessment",
+        "Discuss Results",
+    ),
 ]
 
 

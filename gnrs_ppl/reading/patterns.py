@@ -265,6 +265,12 @@ FOUR_EYES = _words(
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
+THE_SAME = re.compile(r"\b(?:one and )?the (?:very )?same\s+$", re.IGNORECASE)
+BARRED = re.compile(
+    r"\s+(?:(?:must|may|shall|should|can|will) ?(?:not|never)|cannot|never|is not to|mustn't|can't|shouldn't)\b",
+    re.IGNORECASE,
+)
+"""Around a role whose holder may not do both of two acts."""
 THE_ONE_WHO = _words(
     rf"the (?:{_PEOPLE}|one|person) (?:who|that) [^.;]{{2,80}}? (?:is|was|being|to be) (?:also )?the (?:very )?(?:same )?"
     rf"(?:one|{_PEOPLE}|person) (?:who|that)"

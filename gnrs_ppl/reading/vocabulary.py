@@ -199,10 +199,15 @@ def tokens_of(sentence: str) -> tuple[Token, ...]:
 _UNDONE = re.compile(r"un\w+(?:ed|id|en|nt)")
 
 
-def _undone_apart(token: Token, verbs: Set[str]) -> tuple[Token, ...]:
+def _undone_apart(token: Token, told: Set[str], verbs: Set[str]) -> tuple[Token, ...]:
     """Says "unpaid" as "not paid", where paying is an act."""
     done = token.text.removeprefix("un")
-    if not _UNDONE.fullmatch(token.text) or verbs.isdisjoint(lemmas(done, "v")):
+    forms = {
+        done,
+        done.removesuffix("d"),
+        done.removesuffix("ed"),
+    }  # a verb that no dictionary has: "triaged"
+    if not _UNDONE.fullmatch(token.text) or (verbs.isdisjoint(lemmas(done, "v")) and told.isdisjoint(forms)):
         return (token,)
     return Token("not", token.start, token.start + 2), Token(done, token.start + 2, token.end)
 
@@ -293,7 +298,9 @@ class Vocabulary:
         return tuple(
             part
             for token in tokens
-            for part in ((token,) if token.text in self._told else _undone_apart(token, self._verbs))
+            for part in (
+                (token,) if token.text in self._told else _undone_apart(token, self._told, self._verbs)
+            )
         )
 
     def words_of(self, action: str) -> tuple[str, ...]:

@@ -99,8 +99,8 @@ class Constructions:
         """The words of a clause, less those within it on what was not done: "fines that have not been paid must …"."""
         words = self.sentence[clause.start : clause.end]
         for inner in parts:
-            if inner.kind == "without" and clause.start < inner.opened and inner.end <= clause.end:
-                at = inner.opened - clause.start, inner.end - clause.start
+            if inner.kind == "without" and clause.start < inner.opened < clause.end:
+                at = inner.opened - clause.start, min(inner.end, clause.end) - clause.start
                 words = words[: at[0]] + " " * (at[1] - at[0]) + words[at[1] :]
         return words
 

@@ -80,9 +80,9 @@ class Banned(Mentioned):
 
     def _part(self, sentence: Sentence, plain: str, k: int, before: int | None) -> _Part:
         """A mention and the words on it, behind those on the one before and behind the last word that opens a clause."""
-        tokens, (first, last) = self.text.tokens, self.marked.spans[k]
+        tokens, (first, last) = self.text.tokens, self._telling(k)
         end = tokens[last].end - sentence.start
-        since = tokens[self.marked.spans[before][1]].end - sentence.start if before is not None else 0
+        since = tokens[self._telling(before)[1]].end - sentence.start if before is not None else 0
         clause = self._clause(k)
         since = min(max(since, clause.opened - sentence.start), tokens[first].start - sentence.start)
         opened = list(_OPENERS.finditer(plain, since, end))

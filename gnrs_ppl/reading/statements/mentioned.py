@@ -59,7 +59,11 @@ class Mentioned:
         one told better.
         """
         told = {k: m.told[0] for k, m in enumerate(self.marked.mentions)}
-        inside = [k for k in told if sentence.start <= self._starts(k) < sentence.end and self._told_well(k)]
+        inside = [
+            k
+            for k in told
+            if sentence.start <= self._starts(k) < sentence.end and (self._told_well(k) or self._denied(k))
+        ]
         inside = [
             k
             for k in inside
@@ -72,7 +76,22 @@ class Mentioned:
             )
         ]
         ranked = sorted(self._not_things(inside), key=lambda k: (told[k].score, -k))
-        return sorted({self.marked.acts[k]: k for k in ranked}.values())
+        best = {self.marked.acts[k]: k for k in ranked}.values()
+        return sorted(best, key=lambda k: (self._telling(k)[1], k))
+
+    def _telling(self, k: int) -> tuple[int, int]:
+        """First and last token of the words that tell a mention; the verb's where that stands further off ("a fine that is
+        sent and never notified").
+        """
+        told, (first, last) = self.marked.mentions[k].told[0], self.marked.spans[k]
+        verb = max(told.used)
+        thing = not told.by_verb or told.at in self.text.things
+        return (verb, verb) if thing and verb > last else (first, last)
+
+    def _denied(self, k: int) -> bool:
+        """Whether "no" stands before the word that tells a mention: "no penalty on fines that have been paid"."""
+        told = self.marked.mentions[k].told[0]
+        return told.score >= ENOUGH and told.at > 0 and self.text.tokens[told.at - 1].text == "no"
 
     def _not_things(self, mentions: Sequence[int]) -> Sequence[int]:
         """Mentions less those that may be only of a thing ("an item of an order"), where two acts are left."""

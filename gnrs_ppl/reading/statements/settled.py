@@ -56,8 +56,10 @@ class Settled(Banned):
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             told = self.text.sentence[begin:end]
-            apart = patterns.FOUR_EYES.search(told) or (
-                patterns.THE_ONE_WHO.search(told) if DISAPPROVES.search(told) else None
+            apart = (
+                patterns.FOUR_EYES.search(told)
+                or self._same_role(begin, end)
+                or (patterns.THE_ONE_WHO.search(told) if DISAPPROVES.search(told) else None)
             )
             ordering = any(c.kind in _ORDERS for c in self._sentence_at(begin).parts) or durations(told)
             if apart is None and not ordering:
@@ -89,6 +91,19 @@ class Settled(Banned):
                         earlier, later = sorted((earlier, later), key=lambda k: k == last)
                     found[later] = (earlier, label)
         return found
+
+    def _same_role(self, begin: int, end: int) -> re.Match[str] | None:
+        """Words that bar one holder of a role from what follows: "the same doctor must not …"."""
+        inside = (n.span for n in self.text.names["roles"] if begin <= n.span.start < end)
+        return next(
+            (
+                barred
+                for span in inside
+                if patterns.THE_SAME.search(self.text.sentence[begin : span.start])
+                and (barred := patterns.BARRED.match(self.text.sentence, span.end))
+            ),
+            None,
+        )
 
     def _was_done(self, k: int) -> bool:
         """Whether a mention says what somebody did before: "who checked it", "has created"."""
@@ -182,7 +197,7 @@ class Settled(Banned):
         ]
         for ban in bans:
             self._decide(ban.target, ban.label, ban.other)
-            self.options[ban.other] = [Option("none", None, 1.0)]
+            self._leave_out(self._sentence(ban.target), [ban.other, ban.target])
         banned = {k for ban in bans for k in (ban.target, ban.other)}
         for k, due in self._barred_without().items():
             if k in banned:
@@ -194,7 +209,7 @@ class Settled(Banned):
         for k, due in barred.items():
             del self.lacking[k]
             self._decide(k, "precedence", due)
-            self.options[due] = [Option("none", None, 1.0)]
+            self._leave_out(self._sentence(k), [due, k])
         for k, due in self.lacking.items():
             self._decide(k, "exception", due)
             self._rule_out(due, {k})
