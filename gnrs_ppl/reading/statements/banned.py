@@ -14,19 +14,13 @@ from typing import Literal, NamedTuple
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.constructions import Sentence
 from gnrs_ppl.reading.disapproval import DISAPPROVES
-from gnrs_ppl.reading.statements.mentioned import Mentioned
+from gnrs_ppl.reading.statements.mentioned import LIKELY, Mentioned
 
-BanLabel = Literal["not_response", "not_precedence", "precedence", "response"]
-_NEGATED_LABELS = (
-    "not_response",
-    "not_precedence",
-    "not_coexistence",
-    "not_chain_response",
-    "exclusive_choice",
-)
+BanLabel = Literal["not_response", "not_chain_response", "not_precedence", "precedence", "response"]
 _RELATIVE = ("that", "which", "who", "whom", "whose")
 _EARLIER_IN = (*_RELATIVE, "after", "once", "when", "whenever", "if", "where", "although", "though", "while")
 """Words before what was already done, or is lacking, when something else is done."""
+_TEMPORAL = ("after", "once", "when", "whenever")
 _LATER_IN = ("before", "until")
 """Words before what is done later."""
 _OPENED_BY = {"after": "after", "before": "before", "until": "until", "without": "without"}
@@ -35,7 +29,7 @@ _OPENERS = re.compile(
     rf"\b(?:{'|'.join((*_EARLIER_IN, *_LATER_IN, *_LEAVES_OUT, 'unless', 'only'))})\b", re.IGNORECASE
 )
 _JOINT = re.compile(r"\b(?:and|but|yet)\b", re.IGNORECASE)
-_LONG_AGO = re.compile(r"\b(?:had|already|previously|earlier)\b", re.IGNORECASE)
+_LONG_AGO = re.compile(r"\b(?:had|already|previously|earlier|ever|before(?:hand)?(?!\s+\w))\b", re.IGNORECASE)
 _MARK = re.compile(r"[,;:.–]")
 
 
@@ -90,9 +84,8 @@ class Banned(Mentioned):
         start = joints[-1] if joints else opened[-1].end() if opened else since
         words = plain[start : self._goes_on(sentence, plain, k, end)]
         opener = opened[-1][0].lower() if opened else ""
-        if clause.kind in _OPENED_BY and clause.opened - sentence.start >= max(
-            [since, *(m.start() for m in opened)]
-        ):
+        begins = clause.opened - sentence.start
+        if clause.kind in _OPENED_BY and begins >= since and all(begins > m.start() for m in opened):
             opener = _OPENED_BY[clause.kind]
         if self._undone(k):
             opener = "that"
@@ -116,12 +109,22 @@ class Banned(Mentioned):
                 continue
             if deed.opener:
                 continue
+            if self._surely_banned(deed.mention, fact.mention):
+                return None
             if fact.negated:
                 return Ban(fact.mention, deed.mention, "precedence")
             if patterns.EARLIER.search(deed.words) and not patterns.EARLIER.search(fact.words):
                 return Ban(fact.mention, deed.mention, "precedence")
             return _after(deed, fact)
         return None
+
+    def _surely_banned(self, *pair: int) -> bool:
+        """Whether the model is sure of a ban of one of two mentions beside the other."""
+        return any(
+            o.other in pair and o.label.startswith("not_") and o.probability >= LIKELY
+            for k in pair
+            for o in self.options[k]
+        )
 
 
 def _disapproved(one: _Part, other: _Part) -> Ban | None:
@@ -147,7 +150,11 @@ def _disapproved(one: _Part, other: _Part) -> Ban | None:
 
 
 def _after(deed: _Part, fact: _Part) -> Ban:
-    """A deed banned once something was done; told from the deed where that had been done long before."""
-    if fact.mention > deed.mention and _LONG_AGO.search(fact.words):
+    """A deed banned once something was done; told from the deed where that stands first and no word of time opens
+    the other ("compensation paid on a request that was turned down").
+    """
+    if patterns.AT_ONCE.search(deed.words) or patterns.AT_ONCE.search(fact.words):
+        return Ban(deed.mention, fact.mention, "not_chain_response")
+    if fact.mention > deed.mention and fact.opener not in _TEMPORAL:
         return Ban(fact.mention, deed.mention, "not_precedence")
     return Ban(deed.mention, fact.mention, "not_response")
