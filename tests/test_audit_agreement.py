@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from agreement import HITS, differences, run_template
 from pairs import random_pair
-from tiers import tier
+from tiers import few, tier
 
 from gnrs_ppl.rule.types import BESIDE, IMPLEMENTED, LOOK_BACK, MUTUAL, NEGATIVE
 
@@ -22,7 +22,7 @@ def test_sql_equals_the_oracle(template: str, record_property: Callable[[str, ob
     assert tally.refused <= 0.25 * (tally.pairs + tally.refused)
 
 
-@pytest.mark.parametrize("template", [t for t in IMPLEMENTED if t != "end"])
+@pytest.mark.parametrize("template", few([t for t in IMPLEMENTED if t != "end"], 8))
 def test_sql_equals_the_oracle_where_nothing_ends_a_case(template: str) -> None:
     """I6: without end activities, silence, deadline and window."""
     verdicts = set[str]()

@@ -96,7 +96,7 @@ def child(path: Path, runs: int) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("moment", few(range(20), 3))
+@pytest.mark.parametrize("moment", few(range(20), 2))
 def test_a_killed_writer_leaves_whole_runs(moment: int, tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
     process = child(path, 1000)
