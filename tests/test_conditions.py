@@ -512,7 +512,7 @@ FEW_SEEDS = {t: (s,) for t, s in zip(IMPLEMENTED, cycle((0, 1, 2)), strict=False
 def test_sql_and_oracle_agree_on_data_and_persons(template: str) -> None:
     hits: Counter[str] = Counter()
     wanted = agreement.reachable(template, "any")
-    for seed in tier(FEW_SEEDS[template], range(60)):
+    for seed in tier(FEW_SEEDS[template], range(150)):
         for operator in OPERATORS:
             structure, records, events = data_pair(seed, template, operator, tier(24, 64))
             try:
