@@ -13,6 +13,7 @@ import pytest
 from hands import Keyboard, Mouse
 from served import KEY, context, on_a_port, running, worked_in
 from test_report_page import desk
+from tiers import mostly_slow
 from walk import SENTENCE, axe_finds_nothing, orders, overflow
 
 from gnrs_ppl.audit.files import audit_files
@@ -76,8 +77,7 @@ def test_a_log_is_imported_and_a_rule_drafted(browser: Any, look: Callable[..., 
         axe_finds_nothing(tab)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("hands", [Mouse, Keyboard])
+@pytest.mark.parametrize("hands", mostly_slow([Mouse, Keyboard], [Mouse]))
 def test_the_whole_way(hands: type[Mouse], browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
     """Import, goal, draft, pin, audit, ask, download; by mouse, and by keyboard alone with the focus seen."""
     folder = tmp_path / "served"
