@@ -220,11 +220,6 @@ class Reader(Doubted):
         frees = NO_FAULT if reading.force == "may" else _FREES
         return bool(frees.search(said)) and not patterns.DUTY.search(_FREES.sub(" ", said))
 
-    def _clause_at(self, place: int) -> Clause | None:
-        """The innermost clause that holds a place."""
-        inside = [c for c, _ in self.text.bound_clauses if c.opened <= place < c.end]
-        return min(inside, key=lambda c: c.end - c.opened, default=None)
-
     def _timed_behind(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Span]]:
         """Statements with the time that a sentence on nothing else states right behind them ("One day is plenty
         for that"), and those sentences.

@@ -40,8 +40,7 @@ class Doubted(Stated):
         """
         missed = {clause.number: clause for clause, _ in self.text.said.missed}
         for act in acts_of(reading).values():
-            inside = [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end]
-            clause = min(inside, key=lambda c: c.end - c.opened, default=None)
+            clause = self._clause_at(act.span.start)
             if clause is None or clause.kind == "main" or clause.number not in missed:
                 return False
             if self._sentence_at(missed[clause.number].start) != self._sentence_at(act.span.start):
@@ -55,8 +54,7 @@ class Doubted(Stated):
         """
         owners, acts = set[tuple[int, int]](), acts_of(reading)
         for act in acts.values():
-            inside = [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end]
-            clause = min(inside, key=lambda c: c.end - c.opened, default=None)
+            clause = self._clause_at(act.span.start)
             if clause is None or clause.kind == "main":
                 return False
             owners.add((self._sentence_at(act.span.start).start, clause.number))

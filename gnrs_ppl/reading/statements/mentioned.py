@@ -41,6 +41,11 @@ class Mentioned:
         sentence = self._sentence(k)
         return clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
 
+    def _clause_at(self, place: int) -> Clause | None:
+        """The innermost clause that holds a place."""
+        inside = [c for c, _ in self.text.bound_clauses if c.opened <= place < c.end]
+        return min(inside, key=lambda c: c.end - c.opened, default=None)
+
     def _starts(self, k: int) -> int:
         """Where a mention stands in the sentence."""
         return self.text.tokens[self.marked.mentions[k].at].start
