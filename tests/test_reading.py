@@ -664,7 +664,9 @@ def of_log(log: str) -> Schema:
     return Schema.model_validate(context["schema"])
 
 
-@pytest.mark.parametrize("file", ["practice", "three_officers", "three_auditors", "four_drafters"])
+@pytest.mark.parametrize(
+    "file", ["practice", "three_officers", "three_auditors", "four_drafters", "five_offices"]
+)
 def test_what_a_sentence_about_a_real_log_means_is_told_in_that_logs_own_names(file: str) -> None:
     for entry in yaml.safe_load((HERE / "real_logs" / f"{file}.yaml").read_text(encoding="utf-8")):
         if "rule" not in entry["expected"]:
