@@ -35,20 +35,20 @@ MUTATIONS = [
     Mutation("an empty cell is unknown", "sql", "WHEN NOT {column}_unclear THEN FALSE END", "END", by=1),
     # D5: the activation
     Mutation("the row is compared with itself", "sql", "{'its_' if condition.other.of == 'activation' else ''}", ""),
-    Mutation("activations of other values share a thread", "compile", '*(f"v.{column}" for column in columns)]', "]"),
-    Mutation("activations of other cases share a thread", "compile", 'alike = ["a.case_id", ', "alike = ["),
-    Mutation("activations of other people share a thread", "compile", '*(["a.key"] if c.key else []), *(f"v.', '*(f"v.', by=2),
+    Mutation("activations of other values share a thread", "intervals", '*(f"v.{column}" for column in columns)]', "]"),
+    Mutation("activations of other cases share a thread", "intervals", 'alike = ["a.case_id", ', "alike = ["),
+    Mutation("activations of other people share a thread", "intervals", '*(["a.key"] if c.key else []), *(f"v.', '*(f"v.', by=2),
     Mutation("a compared row needs no key", "evidence", "if key is not None:\n            terms.append", "if threads.differ:\n            terms.append", by=3),
     # D6: scope
-    Mutation("the scope's data do not filter triggers", "compile", "terms += [self._in_scope()] if structure.scope.where else []", "pass"),
-    Mutation("the scope's data do not filter cases", "compile", "            if structure.scope.where:\n                cases =", "            if False:\n                cases =", by=1),
-    Mutation("an unknown case is in scope", "compile", 'definite += " AND coalesce(c.matched, FALSE)"', "pass", by=1),
+    Mutation("the scope's data do not filter triggers", "instances", "terms += [_in_scope(check)] if structure.scope.where else []", "pass"),
+    Mutation("the scope's data do not filter cases", "instances", "        if structure.scope.where:\n            cases =", "        if False:\n            cases =", by=1),
+    Mutation("an unknown case is in scope", "instances", 'definite += " AND coalesce(c.matched, FALSE)"', "pass", by=1),
     # D7: persons
     Mutation("another person is the same", "evidence", '"<>" if threads.differ else "="', '"=" if threads.differ else "<>"', by=2),
     Mutation("another person is nobody special", "checkable", 'differ=correlation == "different_resource"', "differ=False", by=2),
     Mutation("a program is another person", "evidence", "if threads.differ and st.automatic:", "if False:", by=2),
-    Mutation("a program is a person", "compile", 'if c.key == "resource" and not c.differ and st.automatic:', "if False:", by=6),
-    Mutation("nobody has no other person", "compile", 'if c.key == "resource" and not c.differ and st.automatic:', 'if c.key == "resource" and st.automatic:', by=2),
+    Mutation("a program is a person", "intervals", 'if c.key == "resource" and not c.differ and st.automatic:', "if False:", by=6),
+    Mutation("nobody has no other person", "intervals", 'if c.key == "resource" and not c.differ and st.automatic:', 'if c.key == "resource" and st.automatic:', by=2),
 ]  # fmt: skip
 
 

@@ -55,13 +55,13 @@ MUTATIONS = [
     Mutation("a time that comes twice has working hours", "calendar", 'join, certain = unclear if self.twice else ("", "")', 'join, certain = "", ""'),
     Mutation("only the second hour is in doubt", "calendar", "(at - (before - after), at + (before - after))", "(at, at + (before - after))"),
     Mutation("only the first hour is in doubt", "calendar", "(at - (before - after), at + (before - after))", "(at - (before - after), at)"),
-    Mutation("what is not counted is out of scope", "compile", "WHEN j.inst IS NULL THEN 'uncounted'", "WHEN j.inst IS NULL THEN 'scope'"),
-    Mutation("what is not counted is not activated", "compile", "WHEN j.inst IS NULL THEN 'indeterminate'", "WHEN j.inst IS NULL THEN 'not_activated'"),
+    Mutation("what is not counted is out of scope", "outcomes", "WHEN j.inst IS NULL THEN 'uncounted'", "WHEN j.inst IS NULL THEN 'scope'"),
+    Mutation("what is not counted is not activated", "outcomes", "WHEN j.inst IS NULL THEN 'indeterminate'", "WHEN j.inst IS NULL THEN 'not_activated'"),
     # the joins
-    Mutation("the window runs from the activation", "compile", '"window", window, f"{p}_active", "a.start_", "+"', '"window", window, f"{p}_active", "a.at_", "+"'),
-    Mutation("the episode ends before it begins", "compile", '"window", window, instances, "", "+"', '"window", window, instances, "", "-"'),
-    Mutation("a look-back looks ahead", "compile", 'c.deadline, f"{p}_active", "a.at_", "-")', 'c.deadline, f"{p}_active", "a.at_", "+")'),
-    Mutation("a deadline lies behind", "compile", 'c.deadline, f"{p}_active", "a.at_", "+")', 'c.deadline, f"{p}_active", "a.at_", "-")'),
+    Mutation("the window runs from the activation", "intervals", '"window", window, f"{p}_active", "a.start_", "+"', '"window", window, f"{p}_active", "a.at_", "+"'),
+    Mutation("the episode ends before it begins", "intervals", '"window", window, instances, "", "+"', '"window", window, instances, "", "-"'),
+    Mutation("a look-back looks ahead", "intervals", 'c.deadline, f"{p}_active", "a.at_", "-")', 'c.deadline, f"{p}_active", "a.at_", "+")'),
+    Mutation("a deadline lies behind", "intervals", 'c.deadline, f"{p}_active", "a.at_", "+")', 'c.deadline, f"{p}_active", "a.at_", "-")'),
 ]  # fmt: skip
 
 

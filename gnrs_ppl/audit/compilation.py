@@ -1,0 +1,59 @@
+"""What the parts of one check share while it is compiled: the plan, the SELECT under construction, and the
+lengths of time that are tried in place of one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gnrs_ppl.audit.calendar import WorkingTime
+from gnrs_ppl.audit.checkable import CheckPlan
+from gnrs_ppl.audit.evidence import SortedRows
+from gnrs_ppl.audit.sql import SqlStatement
+from gnrs_ppl.context.time import Duration
+
+PARTS = ("months", "days", "seconds")
+
+
+class Grid(NamedTuple):
+    """Lengths of time to try in place of one: of the window, or of a constraint's deadline."""
+
+    values: tuple[Duration, ...]
+    constraint: int | None = None
+    """Place of the constraint in the norm; None for the window."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the duration is bound as where there is only one, in both halves of a mutual constraint."""
+        if self.constraint is None:
+            return ("window",)
+        return f"c{self.constraint}_deadline", f"c{self.constraint}_back_deadline"
+
+
+class Compilation:
+    """A check under construction.
+
+    Parameters
+    ----------
+    plan : CheckPlan
+        What ``check`` found.
+    grid : Grid, optional
+        Lengths of time to try in place of one that the plan states.
+    """
+
+    def __init__(self, plan: CheckPlan, grid: Grid | None = None) -> None:
+        if grid is not None and any(value.working for value in grid.values):
+            raise ValueError("a grid holds no working time: a calendar counts each length by itself")
+        self.plan, self.records, self.grid = plan, plan.records, grid
+        self.carried = "".join(f", grid_{part}" for part in PARTS) if grid else ""
+        used = [*plan.constraints, *plan.steps]
+        roles = [role for c in used for role in (c.target, c.unless) if role is not None]
+        grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
+        if self.records.quiet_after is not None or not grains:
+            grains.add("microsecond")
+        self.working = WorkingTime.of(plan.structure, plan.records, plan.extent)
+        offsets = tuple(sorted({*plan.offsets, *self.working.shifts}))
+        self.st = SqlStatement(grains, offsets, plan.attributes, plan.records.automatic)
+        self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
+        self.closing: SortedRows | None = None
+        self.mutual = any(c.opener for c in plan.constraints)
