@@ -117,3 +117,37 @@ def test_a_condition_of_the_lead_holds_for_every_item() -> None:
 )
 def test_other_texts_are_read_as_they_stand(text: str) -> None:
     assert set_apart(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    "else_",
+    [
+        "; otherwise the fine is sent",
+        ", or else the fine must be sent",
+        ", failing which the fine is sent",
+        ", or the fine will be sent",
+    ],
+)
+def test_what_is_due_otherwise_is_excused_by_what_was_asked(else_: str) -> None:
+    readings = read(f"After its notification the fine must be paid within 60 days{else_}.", SCHEMA)
+    assert told(readings) == [("response", ("Notify", "Pay"), "P60D"), ("response", ("Notify", "Send"), "")]
+    asked, otherwise = (s.best for s in readings.statements)
+    assert asked.exception is None
+    assert otherwise.exception is not None
+    assert otherwise.exception.activity == "Pay"
+
+
+def test_two_ways_to_keep_a_rule_without_a_time_stay_one_statement() -> None:
+    readings = read("Every fine must be paid, or else sent.", SCHEMA)
+    assert len(readings.statements) == 1
+
+
+@pytest.mark.parametrize(
+    "by", [", and never by the person who checks it", ", but not by whoever checks it", " but never by anyone who checks it"]
+)  # fmt: skip
+def test_who_may_not_do_what_was_asked_is_kept_apart(by: str) -> None:
+    readings = read(f"Document X must be printed{by}.", SCHEMA)
+    asked, apart = (s.best for s in readings.statements)
+    assert (asked.template, asked.activities, asked.who) == ("existence", ("Print X",), None)
+    assert apart.template == "not_coexistence"
+    assert (set(apart.activities), apart.who) == ({"Print X", "Check X"}, "same_person")

@@ -1,4 +1,5 @@
-"""Duties that are told by what was said before them: the items of a list, "once that is out, …", "the same applies to …".
+"""Duties that are told by what was said before them: the items of a list, "once that is out, …", "the same applies to …",
+"…, otherwise a penalty is added", "…, and never by the person who sends it".
 
 Each is told anew as a sentence that stands by itself and read alone; what is read goes back to where it was said.
 """
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
 from gnrs_ppl.reading.words import SYNONYM
@@ -40,6 +42,18 @@ _THE_SAME = re.compile(
     r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)",
     re.IGNORECASE,
 )
+
+_ELSE = re.compile(
+    r"(?P<all>(?:\s*[,;]|\s+[–—-])\s*(?:(?:and |or )?(?:otherwise|else|failing (?:which|that|this)|if not(?=,))\s*,?\s*|or (?=(?:an?|the) (?:\w+ ){1,3}?(?:will|shall|must) be\b))"
+    r"(?P<rest>[^.;!?]+))",
+    re.IGNORECASE,
+)
+"""What is due where the duty before it is not kept in its time."""
+_NEVER_BY = re.compile(
+    r"(?P<all>\s*,?\s*(?:(?:and|but) )?(?:never|not) (?:be )?by (?P<who>(?:(?:the (?:very )?(?:same )?|an?|any|those )?[a-z-]+ )?(?:who|that)|whoever)\s+(?P<rest>[^.;!?]+))",
+    re.IGNORECASE,
+)
+"""Who may not do what was said before."""
 
 
 class Piece(NamedTuple):
@@ -72,7 +86,17 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
         )
     for m in _THE_SAME.finditer(text):
         found.append(TakenUp("same", Span(*m.span("all")), (Span(*m.span("what")),)))
-    found = [one for one in found if _BINDS.search(text, one.span.start, one.span.end) or one.kind == "same"]
+    for m in _ELSE.finditer(text):
+        if durations(text[_sentence_around(text, m.start())[0] : m.start()]):
+            found.append(TakenUp("else", Span(*m.span("all")), (Span(*m.span("rest")),)))
+    for m in _NEVER_BY.finditer(text):
+        if _BINDS.search(text, 0, m.start()):
+            found.append(TakenUp("doer", Span(*m.span("all")), (Span(*m.span("who")), Span(*m.span("rest")))))
+    found = [
+        one
+        for one in found
+        if _BINDS.search(text, one.span.start, one.span.end) or one.kind in ("same", "else", "doer")
+    ]
     letters = list(text)
     for one in found:
         letters[one.span.start : one.span.end] = " " * (one.span.end - one.span.start)
@@ -108,13 +132,43 @@ def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Sche
     if one.kind == "list":
         lead, *items = one.words
         return [_item(text, lead, item) for item in items]
-    earlier = [s for s in before if s.best.targets[0].span.start < one.span.start]
-    if not earlier:
+    last = last_before(one, before)
+    if last is None:
         return []
-    last = max(earlier, key=lambda s: s.best.targets[-1].span.start)
     if one.kind == "once":
         return _once(text, one, last, schema)
+    if one.kind == "doer":
+        return _doer(text, one, last, schema)
+    if one.kind == "else":
+        return _else(text, one)
     return _same(text, one, last)
+
+
+def last_before(one: TakenUp, before: Sequence[Statement]) -> Statement | None:
+    """The statement that a passage takes up: the last that is told before it."""
+    earlier = [s for s in before if s.best.targets[0].span.start < one.span.start]
+    return max(earlier, key=lambda s: s.best.targets[-1].span.start, default=None)
+
+
+def where_missed(more: Statement, kept: Reading) -> Statement | None:
+    """What is due of every case, as what is due where another duty was not kept: after what opens that one, unless it was
+    done. None where one of the two is no such duty.
+    """
+    asked = more.best
+    if (asked.template, asked.activation) != ("existence", None) or len(kept.targets) != 1:
+        return None
+    if kept.template not in ("existence", "response") or asked.activities == (kept.targets[0].activity,):
+        return None
+    reading = replace(
+        asked,
+        probability=1.0,
+        template=kept.template,
+        opens=kept.opens,
+        activation=kept.activation,
+        exception=kept.targets[0],
+        why="'otherwise': due where the duty before it is not kept",
+    )
+    return replace(more, readings=(reading,))
 
 
 def _item(text: str, lead: Span, item: Span) -> Piece:
@@ -155,6 +209,28 @@ def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
     )
     parts: list[Part] = [(told, opens), rest]
     return [_made(text, parts, (one.span,))]
+
+
+def _else(text: str, one: TakenUp) -> list[Piece]:
+    """What stands behind "otherwise", told as a duty."""
+    (rest,) = one.words
+    says = re.compile(r"\b(?:is|are|will be|shall be)\b", re.IGNORECASE).search(text, rest.start, rest.end)
+    if says is None or _BINDS.search(text, rest.start, says.start()):
+        return [_made(text, [rest, (".", rest)], (rest,))]
+    told = (" must be ", Span(*says.span()))
+    return [
+        _made(text, [Span(rest.start, says.start()), told, Span(says.end(), rest.end), (".", rest)], (rest,))
+    ]
+
+
+def _doer(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piece]:
+    """Who may not do what was said before, as a sentence of them."""
+    who, rest = one.words
+    action = next((a for a in schema.actions if a.name == last.best.targets[-1].activity), None)
+    if action is None:
+        return []
+    done = action.phrase or " ".join(name_words(action.name))
+    return [_made(text, [("Whoever ", who), rest, (f" must not {done}.", who)], (one.span,))]
 
 
 def _same(text: str, one: TakenUp, last: Statement) -> list[Piece]:

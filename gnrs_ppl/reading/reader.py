@@ -15,7 +15,14 @@ from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.disapproval import NO_FAULT
-from gnrs_ppl.reading.otherwise import moved, of_another_thing, set_apart, told_anew
+from gnrs_ppl.reading.otherwise import (
+    last_before,
+    moved,
+    of_another_thing,
+    set_apart,
+    told_anew,
+    where_missed,
+)
 from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
@@ -77,6 +84,10 @@ def read(
                     s for s in more.statements if of_another_thing(s, piece.thing, found.statements, schema)
                 ]
                 more = replace(more, statements=tuple(anew))
+            kept = last_before(one, found.statements)
+            if one.kind == "else" and kept is not None:
+                due = [where_missed(s, kept.best) for s in more.statements]
+                more = replace(more, statements=tuple(s for s in due if s is not None))
             found = _with_further(found, placed(more, data.found, attributes, piece.of))
         if all(not s.start < one.span.end or s.end <= one.span.start for s in _used(found)):
             found = replace(found, unread=tuple(sorted({*found.unread, Unread(one.span)})))

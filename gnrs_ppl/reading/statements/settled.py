@@ -74,7 +74,14 @@ class Settled(Banned):
                 ]
                 best = {k: self.marked.mentions[k].told[0] for k in inside}
                 inside = [
-                    k for k in inside if not any(best[k].at in best[j].used for j in inside if j != k)
+                    k
+                    for k in inside
+                    if not any(
+                        best[k].at in best[j].used
+                        and best[j].score > best[k].score
+                        and self.marked.clauses[k] == self.marked.clauses[j]
+                        for j in inside
+                    )
                 ]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(self._not_things(inside))}
                 if len(first) == 2:
