@@ -1,0 +1,1 @@
+"""Rules that stand together: how any two of them relate."""

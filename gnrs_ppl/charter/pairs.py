@@ -1,0 +1,342 @@
+"""How two rules relate: whether both can be kept, and whether one says all that the other says
+(docs/charters.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple
+
+from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.compile import compile_rule
+from gnrs_ppl.audit.types import ROLL_UP, Verdict
+from gnrs_ppl.charter.traces import Case, Words, cases
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.rule.canonical import canonical
+from gnrs_ppl.rule.types import BESIDE, MUTUAL, Constraint, Structure
+from gnrs_ppl.rulebook.imagined import EVERYTHING, Imagined, Trace
+
+Relation = Literal[
+    "conflict", "equivalent", "first_implies_second", "second_implies_first", "independent", "undecided"
+]
+Verdicts = tuple[Verdict, Verdict]
+MOST_CASES = 20_000
+"""Cases of one length that are judged at most."""
+QUIET = Duration(days=1)
+"""When imagined cases are over, after their last event: any length does, since nothing comes later."""
+KEPT: tuple[Verdict, ...] = ("satisfied", "excused")
+
+
+class Witness(NamedTuple):
+    """A case, and the verdict of each rule on it; a permission's is that of the duty it would be."""
+
+    trace: Trace
+    verdicts: Verdicts
+
+
+@dataclass(frozen=True)
+class PairRelation:
+    """How two rules relate, as far as cases were searched.
+
+    Attributes
+    ----------
+    kind : str
+        ``conflict``: both apply to some cases, each is kept in some of those, and both in none.
+        ``first_implies_second``: whatever breaks the second breaks the first, and not the other way round;
+        ``equivalent``: both ways. ``independent``: none of these. ``undecided``: the cases that were searched
+        do not tell.
+    events : int
+        The bound: of up to so many events every case was searched that may settle what is open.
+    cases : int
+        How many cases were judged.
+    both_kept : Witness or None
+        A case to which both apply and in which both are kept: no conflict.
+    first_kept, second_kept : Witness or None
+        A case to which both apply and in which this one is kept.
+    against_first_implies_second, against_second_implies_first : Witness or None
+        A case that breaks the one without breaking the other; of two permissions, that makes use of the
+        second (the first) and not of the other.
+    why : str
+        Why nothing could be searched, where nothing could.
+    """
+
+    kind: Relation
+    events: int = 0
+    cases: int = 0
+    both_kept: Witness | None = None
+    first_kept: Witness | None = None
+    second_kept: Witness | None = None
+    against_first_implies_second: Witness | None = None
+    against_second_implies_first: Witness | None = None
+    why: str = ""
+
+
+def relation(first: Structure, second: Structure, records: RecordLayer) -> PairRelation:
+    """How two rules relate, on every short case that may tell them apart.
+
+    Cases are judged by both rules, each as one query over all of them, on records that are complete; the
+    shortest cases first, until all is settled or as many events as it may take are searched.
+
+    Parameters
+    ----------
+    first, second : Structure
+        A permission is read as the duty it would be: to keep it is to make use of it.
+    records : RecordLayer
+        What each channel can record, at which grain, and how cases end.
+
+    Returns
+    -------
+    PairRelation
+        Undecided, with the reason, where a rule cannot be checked though records be complete.
+    """
+    permissions = first.norm.force == "may", second.norm.force == "may"
+    duties = tuple(as_duty(canonical(rule)) for rule in (first, second))
+    try:
+        return _Search(Words.of(duties, complete(duties, records)), permissions).run()
+    except GnrsError as error:
+        return PairRelation("undecided", why=str(error))
+
+
+def complete(structures: Sequence[Structure], records: RecordLayer) -> Imagined:
+    """The records on which rules are compared: complete, and every case comes to its end."""
+    imagined = Imagined.of(structures, records)
+    return Imagined(imagined.records.model_copy(update={"quiet_after": QUIET}))
+
+
+def as_duty(structure: Structure) -> Structure:
+    """A rule as one that must be kept, whatever its force."""
+    return structure.model_copy(update={"norm": structure.norm.model_copy(update={"force": "must"})})
+
+
+class _Question(NamedTuple):
+    """Whether there is a case with certain verdicts: which it may be, and how many events it may take."""
+
+    answered: Callable[[Verdicts], bool]
+    possible: Callable[[frozenset[int]], bool]
+    events: int
+
+
+class _Rule(NamedTuple):
+    """What a rule needs of a case."""
+
+    words: Words
+    structure: Structure
+
+    def opened(self, deeds: frozenset[int]) -> bool:
+        """Whether any of some deeds may call the rule up."""
+        return bool(deeds & self.words.openers(self.structure))
+
+    def kept(self, deeds: frozenset[int]) -> bool:
+        """Whether cases of these deeds may keep the rule: each duty is done or excused."""
+        constraints = self.structure.norm.constraints
+        return self.opened(deeds) and all(
+            deeds & self.words.numbers(c.target, c.unless) for c in constraints if c.positive
+        )
+
+    def broken(self, deeds: frozenset[int]) -> bool:
+        """Whether cases of these deeds may break it: a duty by silence, a ban by what it forbids."""
+        constraints = self.structure.norm.constraints
+        return self.opened(deeds) and any(
+            c.positive or deeds & self.words.numbers(c.target) for c in constraints
+        )
+
+    @property
+    def opening(self) -> int:
+        """Events that call it up: its trigger, second activations, and a further trigger where it matters."""
+        constraints = self.structure.norm.constraints
+        again = self.structure.trigger.once == "first" or any(c.template in BESIDE for c in constraints)
+        by_act = self.structure.trigger.act is not None
+        return by_act + again + len({c.after for c in constraints if c.after})
+
+    @property
+    def keeping(self) -> int:
+        """Events that keep it once it is called up."""
+        return sum(map(_to_keep, self.structure.norm.constraints))
+
+    @property
+    def breaking(self) -> int:
+        """Events that break it once it is called up."""
+        return max(map(_to_break, self.structure.norm.constraints))
+
+
+def _to_keep(constraint: Constraint) -> int:
+    beside = constraint.template in BESIDE and not constraint.positive  # another event lies between
+    return constraint.count if constraint.positive else int(beside or constraint.unless is not None)
+
+
+def _to_break(constraint: Constraint) -> int:
+    if constraint.template == "exactly":
+        return constraint.count + 1
+    if constraint.template == "exclusive_choice":
+        return 2
+    beside = constraint.template in (*BESIDE, "init", "end")
+    return int(beside or constraint.template in MUTUAL) if constraint.positive else constraint.count
+
+
+class _Search:
+    """One pair: the plainest case for each two verdicts, and what is still open."""
+
+    def __init__(self, words: Words, permissions: tuple[bool, bool]) -> None:
+        self.words, self.permissions = words, permissions
+        self.seen: dict[Verdicts, Case] = {}
+        self.judged = self.longest = 0
+        first, second = (_Rule(words, structure) for structure in words.structures)
+        self.questions = self._questions(first, second)
+
+    def _questions(self, first: _Rule, second: _Rule) -> dict[str, _Question]:
+        opening = first.opening + second.opening
+        if first.structure.trigger == second.structure.trigger:
+            opening = max(first.opening, second.opening)
+        at_least_one = max(1, opening)
+        both = at_least_one + first.keeping + second.keeping
+        asked = {}
+        if not all(self.permissions):
+            asked = {
+                "both_kept": _Question(
+                    lambda v: v[0] in KEPT and v[1] in KEPT,
+                    lambda d: first.kept(d) and second.kept(d),
+                    both,
+                ),
+                "first_kept": _Question(
+                    lambda v: v[0] in KEPT and v[1] != "not_activated",
+                    lambda d: first.kept(d) and second.opened(d),
+                    both,
+                ),
+                "second_kept": _Question(
+                    lambda v: v[1] in KEPT and v[0] != "not_activated",
+                    lambda d: second.kept(d) and first.opened(d),
+                    both,
+                ),
+            }
+        for name, mine, other, place in (
+            ("against_first_implies_second", second, first, 1),
+            ("against_second_implies_first", first, second, 0),
+        ):
+            if all(self.permissions):
+                asked[name] = _Question(partial(_used_alone, place), mine.kept, both)
+            elif not any(self.permissions):
+                events = at_least_one + mine.breaking + other.keeping
+                asked[name] = _Question(partial(_broken_alone, place), mine.broken, events)
+        return asked
+
+    def run(self) -> PairRelation:
+        """Search, and say what was found."""
+        length = 0
+        while still := [q for name, q in self.questions.items() if self.open(name) and q.events > length]:
+            length += 1
+            found = cases(self.words, length, [question.possible for question in still], MOST_CASES)
+            if found is None:
+                break
+            if found:
+                self._judge(found)
+            self.longest = length
+        return self._answer()
+
+    def open(self, name: str) -> bool:
+        """Whether a question has no witness yet."""
+        if name in ("first_kept", "second_kept") and not self.open("both_kept"):
+            return False
+        return name in self.questions and not self._case(name)
+
+    def _case(self, name: str) -> tuple[Verdicts, Case] | None:
+        if name not in self.questions:
+            return None
+        found = [(v, case) for v, case in self.seen.items() if self.questions[name].answered(v)]
+        return min(found, key=lambda one: (len(one[1].deeds), one[1].ties), default=None)
+
+    def _judge(self, found: list[Case]) -> None:
+        log = self.words.log(found)
+        self.judged += len(found)
+        for verdicts, number in verdicts_of_cases(self.words, log):
+            self.seen.setdefault(verdicts, found[number])
+
+    def _answer(self) -> PairRelation:
+        conflict = self._conflict()
+        forward = self._implied("against_first_implies_second", 1)
+        back = self._implied("against_second_implies_first", 0)
+        kind: Relation = "undecided"
+        if conflict:
+            kind = "conflict"
+        elif forward and back:
+            kind = "equivalent"
+        elif forward:
+            kind = "first_implies_second"
+        elif back:
+            kind = "second_implies_first"
+        elif conflict is False and forward is False and back is False:
+            kind = "independent"
+        return PairRelation(
+            kind,
+            self.longest,
+            self.judged,
+            both_kept=self._witness("both_kept"),
+            first_kept=self._witness("first_kept"),
+            second_kept=self._witness("second_kept"),
+            against_first_implies_second=self._witness("against_first_implies_second"),
+            against_second_implies_first=self._witness("against_second_implies_first"),
+        )
+
+    def _witness(self, name: str) -> Witness | None:
+        found = self._case(name)
+        return found and Witness(self.words.trace(found[1]), found[0])
+
+    def _conflict(self) -> bool | None:
+        """Whether both apply somewhere, each is kept somewhere there, and both nowhere; None where longer
+        cases may tell, or some case leaves a verdict open though no two events are at one instant.
+        """
+        if "both_kept" not in self.questions or self._case("both_kept"):
+            return False
+        if self.longest < self.questions["both_kept"].events:
+            return None
+        if not (self._case("first_kept") and self._case("second_kept")):
+            return False
+        unsettled = (
+            case.ties == 0
+            for verdicts, case in self.seen.items()
+            if not {"violated", "not_activated"} & {*verdicts}
+        )
+        return None if any(unsettled) else True
+
+    def _implied(self, name: str, place: int) -> bool | None:
+        """Whether whatever breaks the rule at a place breaks the other; None where longer cases may tell, or
+        none breaks it.
+        """
+        if name not in self.questions or self._case(name):
+            return False
+        gravest = KEPT if all(self.permissions) else ("violated",)
+        broken = any(verdicts[place] in gravest for verdicts in self.seen)
+        return True if broken and self.longest >= self.questions[name].events else None
+
+
+def _broken_alone(place: int, verdicts: Verdicts) -> bool:
+    return verdicts[place] == "violated" != verdicts[1 - place]
+
+
+def _used_alone(place: int, verdicts: Verdicts) -> bool:
+    return verdicts[place] in KEPT and verdicts[1 - place] not in KEPT
+
+
+def verdicts_of_cases(words: Words, log: EventLog) -> Iterable[tuple[Verdicts, int]]:
+    """Each two verdicts that two rules give of some case, with the first such case, in the order of cases."""
+    for number, structure in enumerate(words.structures):
+        query = compile_rule(check(structure, words.imagined.records, log))
+        log.connection.execute(
+            f"CREATE TABLE said_{number} AS SELECT case_id, "
+            "min(list_position($order_of_verdicts::VARCHAR[], verdict)) AS said "
+            f"FROM ({query.sql}) GROUP BY case_id",
+            {**query.parameters, "order_of_verdicts": list(ROLL_UP)},
+        )
+    silent = ROLL_UP.index("not_activated") + 1
+    rows = log.connection.execute(
+        f"""SELECT coalesce(a.said, {silent}), coalesce(b.said, {silent}), min(case_id::INTEGER)
+            FROM (SELECT DISTINCT case_id FROM events WHERE case_id <> $everything) AS cases
+            LEFT JOIN said_0 AS a USING (case_id) LEFT JOIN said_1 AS b USING (case_id)
+            GROUP BY 1, 2 ORDER BY 3""",
+        {"everything": EVERYTHING},
+    ).fetchall()
+    return [((ROLL_UP[a - 1], ROLL_UP[b - 1]), case) for a, b, case in rows]

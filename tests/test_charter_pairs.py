@@ -1,0 +1,129 @@
+"""How two rules relate: what is planted is found, and every witness is judged again by the oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import oracle
+import pytest
+
+from gnrs_ppl.audit.types import ROLL_UP, Verdict
+from gnrs_ppl.charter.pairs import PairRelation, as_duty, complete, relation
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rulebook.imagined import Trace
+
+RECORDS = RecordLayer.model_validate({"channels": [{"name": "log"}]})
+
+
+def rule(
+    template: str,
+    target: Any = "Pay",
+    deadline: str | None = None,
+    *,
+    opener: str | None = "Invoice",
+    force: str = "must",
+    roles: tuple[str, ...] = (),
+    **fields: Any,
+) -> Structure:
+    """A rule of one constraint by the case; at its start where nothing opens it."""
+    constraint = {"template": template, "target": target, "deadline": deadline, "correlate": "same_case"}
+    return Structure.model_validate(
+        {
+            "scope": {"roles": roles},
+            "trigger": {"act": opener, "channel": "log"} if opener else {},
+            "norm": {"force": force, "constraints": [constraint | fields]},
+            "evidence": {"channels": ["log"]},
+        }
+    )
+
+
+def by_oracle(structure: Structure, rules: tuple[Structure, Structure], trace: Trace) -> Verdict:
+    """What the oracle says of a case on the records that the pair is compared on."""
+    imagined = complete(tuple(map(as_duty, rules)), RECORDS)
+    rows = oracle.evaluate(as_duty(structure), imagined.records, imagined.rows("case", trace))
+    return min((row.verdict for row in rows), key=ROLL_UP.index, default="not_activated")
+
+
+WITNESSES = (
+    "both_kept",
+    "first_kept",
+    "second_kept",
+    "against_first_implies_second",
+    "against_second_implies_first",
+)
+
+
+def confirmed(first: Structure, second: Structure) -> PairRelation:
+    """The relation, each of its witnesses judged again by the oracle."""
+    found = relation(first, second, RECORDS)
+    for name in WITNESSES:
+        if witness := getattr(found, name):
+            said = tuple(by_oracle(each, (first, second), witness.trace) for each in (first, second))
+            assert said == witness.verdicts, name
+    return found
+
+
+PLANTED = {
+    "a duty and a ban that outlasts it": (
+        rule("response", deadline="P3D"),
+        rule("not_response", deadline="P5D"),
+        "conflict",
+    ),
+    "a duty that may wait until the ban is over": (
+        rule("response", deadline="P3D"),
+        rule("not_response", deadline="P2D"),
+        "independent",
+    ),
+    "a shorter deadline": (
+        rule("response", deadline="P3D"),
+        rule("response", deadline="P5D"),
+        "first_implies_second",
+    ),
+    "a month is longer than 30 days, and shorter": (
+        rule("response", deadline="P30D"),
+        rule("response", deadline="P1M"),
+        "independent",
+    ),
+    "a permission of what is banned": (
+        rule("response", deadline="P3D", force="may"),
+        rule("not_response", deadline="P5D"),
+        "conflict",
+    ),
+    "a permission that is the wider": (
+        rule("response", deadline="P3D", force="may"),
+        rule("response", deadline="P5D", force="may"),
+        "second_implies_first",
+    ),
+    "a ban of what calls the other up": (
+        rule("response"),
+        rule("absence", "Invoice", opener=None),
+        "second_implies_first",
+    ),
+    "a ban of what must come before": (
+        rule("precedence", "Approve", opener="Pay"),
+        rule("absence", "Approve", opener=None),
+        "conflict",
+    ),
+    "an exception": (rule("response", unless="Waive"), rule("response"), "second_implies_first"),
+    "a narrower scope": (rule("response", roles=("clerk",)), rule("response"), "second_implies_first"),
+    "one rule in two writings": (
+        rule("existence", opener=None, count=1),
+        rule("choice", {"any_of": ["Pay", "Pay twice"]}, opener=None),
+        "first_implies_second",
+    ),
+    "the same": (rule("response"), rule("response", force="should"), "equivalent"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_is_planted_is_found(name: str) -> None:
+    first, second, kind = PLANTED[name]
+    assert confirmed(first, second).kind == kind
+
+
+def test_what_cannot_be_checked_says_why() -> None:
+    large = {"activity": "Pay", "where": [{"attribute": "amount", "test": "more", "value": 100}]}
+    found = relation(rule("response", large), rule("response"), RECORDS)
+    assert found.kind == "undecided"
+    assert found.why
