@@ -72,9 +72,9 @@ class Checked(NamedTuple):
 
 def ground(plan: CheckPlan, log: EventLog) -> Checked:
     """What a check of a log stands on, without its verdicts."""
-    found = _surroundings(plan, log)
-    pinned = _pinned(plan, found)
-    queries = (compile_rule(pinned), compile_procedure(pinned))
+    found = surroundings(plan, log)
+    told = pinned(plan, found)
+    queries = (compile_rule(told), compile_procedure(told))
     asked = [
         (query.sql, {name: value for name, value in query.parameters.items() if name not in _SURROUNDINGS})
         for query in queries
@@ -126,7 +126,7 @@ def check_again(plan: CheckPlan, log: EventLog, now: Checked, before: Checked) -
             if v.verdict in ("pending", "indeterminate", "excused")  # an exception decides early (X2)
         }
     stale &= now.cases.keys()
-    pinned = _pinned(plan, now.surroundings)
+    told = pinned(plan, now.surroundings)
     with log.connection.cursor() as cursor:
         cursor.execute(
             "CREATE TEMP TABLE events AS SELECT * FROM memory.main.events "
@@ -134,8 +134,8 @@ def check_again(plan: CheckPlan, log: EventLog, now: Checked, before: Checked) -
             {"cases": sorted(stale)},
         )
         part = replace(log, connection=cursor)
-        verdicts = _merged(before.verdicts, execute(compile_rule(pinned), part), now.cases.keys() - stale)
-        follow_up: Query | None = compile_procedure(pinned)
+        verdicts = _merged(before.verdicts, execute(compile_rule(told), part), now.cases.keys() - stale)
+        follow_up: Query | None = compile_procedure(told)
         again = execute(follow_up, part) if follow_up is not None else []
         steps = _merged(before.steps, again, now.cases.keys() - stale)
     return Again(verdicts, steps, len(stale), len(now.cases))
@@ -162,7 +162,8 @@ def _goes_on(
     )
 
 
-def _surroundings(plan: CheckPlan, log: EventLog) -> Surroundings:
+def surroundings(plan: CheckPlan, log: EventLog) -> Surroundings:
+    """What a check takes from the whole of a log."""
     end = SqlStatement(set(GRAINS), ()).end_of('"timestamp"', '"grain"')
     records = plan.records
     (ends,) = log.one(f'SELECT max({end}) FROM events WHERE "timestamp" IS NOT NULL')
@@ -187,8 +188,8 @@ def _surroundings(plan: CheckPlan, log: EventLog) -> Surroundings:
     return Surroundings(ends, coverage)
 
 
-def _pinned(plan: CheckPlan, found: Surroundings) -> CheckPlan:
-    """The plan with the whole log's surroundings declared."""
+def pinned(plan: CheckPlan, found: Surroundings) -> CheckPlan:
+    """The plan with the whole log's surroundings declared, so that it says the same of some cases as of all."""
     channels = tuple(
         channel.model_copy(
             update={
