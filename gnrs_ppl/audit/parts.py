@@ -7,15 +7,15 @@ The parts go by ranges of the case id, in its order. Each holds about so many ro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gnrs_ppl.audit.again import pinned, surroundings
 from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
 from gnrs_ppl.audit.run import verdicts_of
-from gnrs_ppl.audit.types import ROLL_UP, VERDICTS, InstanceVerdict, Reason, Verdict
+from gnrs_ppl.audit.types import ROLL_UP, InstanceVerdict, Reason, Verdict
 
 if TYPE_CHECKING:
     import duckdb
