@@ -27,6 +27,8 @@ Relation = Literal[
 Verdicts = tuple[Verdict, Verdict]
 MOST_CASES = 20_000
 """Cases of one length that are judged at most."""
+TOGETHER = 500
+"""Lengths are judged together until there are so many cases: a query takes its time however few they are."""
 QUIET = Duration(days=1)
 """When imagined cases are over, after their last event: any length does, since nothing comes later."""
 KEPT: tuple[Verdict, ...] = ("satisfied", "excused")
@@ -226,15 +228,19 @@ class _Search:
 
     def run(self) -> PairRelation:
         """Search, and say what was found."""
-        length = 0
-        while still := [q for name, q in self.questions.items() if self.open(name) and q.events > length]:
-            length += 1
-            found = cases(self.words, length, [question.possible for question in still], MOST_CASES)
-            if found is None:
+        while still := [q for name, q in self.questions.items() if self.open(name) and q.events > self.longest]:
+            batch: list[Case] = []
+            furthest = max(question.events for question in still)
+            while self.longest < furthest and len(batch) < TOGETHER:
+                wanted = [question.possible for question in still if question.events > self.longest]
+                found = cases(self.words, self.longest + 1, wanted, MOST_CASES)
+                if found is None:
+                    break
+                batch += found
+                self.longest += 1
+            if not batch:
                 break
-            if found:
-                self._judge(found)
-            self.longest = length
+            self._judge(batch)
         return self._answer()
 
     def open(self, name: str) -> bool:
