@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import oracle
 import pytest
 
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
-from gnrs_ppl.charter.pairs import PairRelation, as_duty, complete, relation
+from gnrs_ppl.charter import pairs
+from gnrs_ppl.charter.alike import proportions
+from gnrs_ppl.charter.pairs import WITNESSES, PairRelation, as_duty, complete, relation
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.rulebook.imagined import Trace
@@ -43,15 +47,6 @@ def by_oracle(structure: Structure, rules: tuple[Structure, Structure], trace: T
     imagined = complete(tuple(map(as_duty, rules)), RECORDS)
     rows = oracle.evaluate(as_duty(structure), imagined.records, imagined.rows("case", trace))
     return min((row.verdict for row in rows), key=ROLL_UP.index, default="not_activated")
-
-
-WITNESSES = (
-    "both_kept",
-    "first_kept",
-    "second_kept",
-    "against_first_implies_second",
-    "against_second_implies_first",
-)
 
 
 def confirmed(first: Structure, second: Structure) -> PairRelation:
@@ -120,6 +115,28 @@ PLANTED = {
 def test_what_is_planted_is_found(name: str) -> None:
     first, second, kind = PLANTED[name]
     assert confirmed(first, second).kind == kind
+
+
+def test_a_pair_in_other_words_is_not_searched_again() -> None:
+    known = relation(rule("response", deadline="P3D"), rule("response", deadline="P5D"), RECORDS)
+    searched = len(pairs._KNOWN)
+    sooner = rule("response", "Answer", deadline="PT3H", opener="Ask")
+    later = rule("response", "Answer", deadline="PT5H", opener="Ask")
+    assert confirmed(sooner, later).kind == known.kind == "first_implies_second"
+    assert len(pairs._KNOWN) == searched
+    witness = confirmed(sooner, later).against_second_implies_first
+    assert witness is not None
+    assert [row.activity for row in witness.trace] == ["Ask", "Answer"]
+    assert witness.trace[1].at - witness.trace[0].at == timedelta(hours=3, seconds=1)
+
+
+@pytest.mark.parametrize("lengths", [("P1D", "P2D"), ("P1D", "P3D"), ("P2D", "P3D"), ("P1D", "PT86401S")])
+def test_lengths_that_lie_otherwise_are_another_pair(lengths: tuple[str, str]) -> None:
+    def lie(one: str, other: str) -> list[object]:
+        return proportions((Duration.parse(one), Duration.parse(other)), timedelta(seconds=1))
+
+    assert lie(*lengths) != lie("P2D", "P5D")
+    assert lie("PT4H", "PT10H") == lie("P2D", "P5D")
 
 
 def test_what_cannot_be_checked_says_why() -> None:

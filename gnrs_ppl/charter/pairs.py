@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
-from gnrs_ppl.charter.traces import Case, Words, cases
+from gnrs_ppl.charter.alike import form
+from gnrs_ppl.charter.traces import Case, Regions, Sides, Words, cases
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import RecordLayer
@@ -29,9 +30,21 @@ MOST_CASES = 20_000
 """Cases of one length that are judged at most."""
 TOGETHER = 500
 """Lengths are judged together until there are so many cases: a query takes its time however few they are."""
+MOST_KNOWN = 10_000
+"""Pairs of rules whose relation is remembered."""
 QUIET = Duration(days=1)
 """When imagined cases are over, after their last event: any length does, since nothing comes later."""
 KEPT: tuple[Verdict, ...] = ("satisfied", "excused")
+
+
+WITNESSES = (
+    "both_kept",
+    "first_kept",
+    "second_kept",
+    "against_first_implies_second",
+    "against_second_implies_first",
+)
+"""The witnesses of a relation."""
 
 
 class Witness(NamedTuple):
@@ -99,9 +112,19 @@ def relation(first: Structure, second: Structure, records: RecordLayer) -> PairR
     permissions = first.norm.force == "may", second.norm.force == "may"
     duties = tuple(as_duty(canonical(rule)) for rule in (first, second))
     try:
-        return _Search(Words.of(duties, complete(duties, records)), permissions).run()
+        words = Words.of(duties, complete(duties, records))
+        same = f"{permissions} {form(words)}"
+        if same not in _KNOWN:
+            if len(_KNOWN) >= MOST_KNOWN:
+                _KNOWN.clear()
+            _KNOWN[same] = _Search(words, permissions).run()
+        return _KNOWN[same].told(words)
     except GnrsError as error:
         return PairRelation("undecided", why=str(error))
+
+
+_KNOWN: dict[str, _Found] = {}
+"""What was found of pairs, by what pairs share that relate alike."""
 
 
 def complete(structures: Sequence[Structure], records: RecordLayer) -> Imagined:
@@ -113,6 +136,25 @@ def complete(structures: Sequence[Structure], records: RecordLayer) -> Imagined:
 def as_duty(structure: Structure) -> Structure:
     """A rule as one that must be kept, whatever its force."""
     return structure.model_copy(update={"norm": structure.norm.model_copy(update={"force": "must"})})
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A relation that holds for every pair that is the same but for names and proportionate times."""
+
+    kind: Relation
+    events: int
+    cases: int
+    witnesses: dict[str, tuple[Verdicts, Case, Sides]]
+
+    def told(self, words: Words) -> PairRelation:
+        """In the words of one such pair."""
+        regions = Regions(words)
+        witnesses = {
+            name: Witness(words.trace(case._replace(times=regions.like(case.deeds, sides))), verdicts)
+            for name, (verdicts, case, sides) in self.witnesses.items()
+        }
+        return PairRelation(self.kind, self.events, self.cases, **witnesses)  # type: ignore[arg-type]
 
 
 class _Question(NamedTuple):
@@ -148,12 +190,15 @@ class _Rule(NamedTuple):
         )
 
     @property
-    def opening(self) -> int:
-        """Events that call it up: its trigger, second activations, and a further trigger where it matters."""
+    def again(self) -> bool:
+        """Whether it matters that it is called up once more."""
         constraints = self.structure.norm.constraints
-        again = self.structure.trigger.once == "first" or any(c.template in BESIDE for c in constraints)
-        by_act = self.structure.trigger.act is not None
-        return by_act + again + len({c.after for c in constraints if c.after})
+        return self.structure.trigger.once == "first" or any(c.template in BESIDE for c in constraints)
+
+    @property
+    def following(self) -> int:
+        """Second activations."""
+        return len({c.after for c in self.structure.norm.constraints if c.after})
 
     @property
     def keeping(self) -> int:
@@ -191,10 +236,9 @@ class _Search:
         self.questions = self._questions(first, second)
 
     def _questions(self, first: _Rule, second: _Rule) -> dict[str, _Question]:
-        opening = first.opening + second.opening
-        if first.structure.trigger == second.structure.trigger:
-            opening = max(first.opening, second.opening)
-        at_least_one = max(1, opening)
+        opened = {(r.structure.trigger.act, r.structure.trigger.channel) for r in (first, second)}
+        opening = sum(act is not None for act, _ in opened) + (first.again or second.again)
+        at_least_one = max(1, opening) + first.following + second.following
         both = at_least_one + first.keeping + second.keeping
         asked = {}
         if not all(self.permissions):
@@ -226,9 +270,11 @@ class _Search:
                 asked[name] = _Question(partial(_broken_alone, place), mine.broken, events)
         return asked
 
-    def run(self) -> PairRelation:
+    def run(self) -> _Found:
         """Search, and say what was found."""
-        while still := [q for name, q in self.questions.items() if self.open(name) and q.events > self.longest]:
+        while still := [
+            q for name, q in self.questions.items() if self.open(name) and q.events > self.longest
+        ]:
             batch: list[Case] = []
             furthest = max(question.events for question in still)
             while self.longest < furthest and len(batch) < TOGETHER:
@@ -261,7 +307,7 @@ class _Search:
         for verdicts, number in verdicts_of_cases(self.words, log):
             self.seen.setdefault(verdicts, found[number])
 
-    def _answer(self) -> PairRelation:
+    def _answer(self) -> _Found:
         conflict = self._conflict()
         forward = self._implied("against_first_implies_second", 1)
         back = self._implied("against_second_implies_first", 0)
@@ -276,20 +322,14 @@ class _Search:
             kind = "second_implies_first"
         elif conflict is False and forward is False and back is False:
             kind = "independent"
-        return PairRelation(
-            kind,
-            self.longest,
-            self.judged,
-            both_kept=self._witness("both_kept"),
-            first_kept=self._witness("first_kept"),
-            second_kept=self._witness("second_kept"),
-            against_first_implies_second=self._witness("against_first_implies_second"),
-            against_second_implies_first=self._witness("against_second_implies_first"),
-        )
-
-    def _witness(self, name: str) -> Witness | None:
-        found = self._case(name)
-        return found and Witness(self.words.trace(found[1]), found[0])
+        regions = Regions(self.words)
+        witnesses = {
+            name: (verdicts, case, regions.sides(case.deeds, case.times))
+            for name in WITNESSES
+            if (one := self._case(name))
+            for verdicts, case in [one]
+        }
+        return _Found(kind, self.longest, self.judged, witnesses)
 
     def _conflict(self) -> bool | None:
         """Whether both apply somewhere, each is kept somewhere there, and both nowhere; None where longer

@@ -247,6 +247,10 @@ def cases(
     return sorted(found, key=lambda case: (case.ties, len(set(case.people)), case.times[-1] - case.times[0]))
 
 
+Sides = tuple[int, ...]
+"""Where a case begins, and the order and the sides of deadlines of its instants, one after the other."""
+
+
 class Regions:
     """Instants of cases: one sequence of each order and side of deadlines."""
 
@@ -261,12 +265,22 @@ class Regions:
         related = tuple(self.words.between(deeds, i, j) for i, j in pairs)
         if related not in self.known:
             between = dict(zip(pairs, related, strict=True))
-            chosen: dict[tuple[object, ...], tuple[datetime, ...]] = {}
+            chosen: dict[Sides, tuple[datetime, ...]] = {}
             for number, start in enumerate(self.starts):
                 for times in self._further((start,), len(deeds), between):
                     chosen.setdefault((number, *_sides(times, between)), times)
             self.known[related] = list(chosen.values())
         return self.known[related]
+
+    def like(self, deeds: tuple[int, ...], sides: Sides) -> tuple[datetime, ...]:
+        """The instants that have these sides."""
+        return next(times for times in self.of(deeds) if self.sides(deeds, times) == sides)
+
+    def sides(self, deeds: tuple[int, ...], times: tuple[datetime, ...]) -> Sides:
+        """Order and sides of deadlines, and where a case begins."""
+        pairs = combinations(range(len(deeds)), 2)
+        between = {(i, j): self.words.between(deeds, i, j) for i, j in pairs}
+        return self.starts.index(times[0]), *_sides(times, between)
 
     def _further(
         self, so_far: tuple[datetime, ...], events: int, between: dict[tuple[int, int], tuple[Duration, ...]]
@@ -291,7 +305,7 @@ class Regions:
 
 def _sides(
     times: tuple[datetime, ...], between: dict[tuple[int, int], tuple[Duration, ...]]
-) -> Iterator[object]:
+) -> Iterator[int]:
     for (i, j), durations in between.items():
         yield times[i] == times[j]
         for duration in durations:
