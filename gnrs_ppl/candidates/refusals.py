@@ -216,8 +216,8 @@ def _grain(context: Context, channel: str) -> Grain | None:
 
 
 def _fields_for(condition: str, words: Vocabulary) -> set[str]:
-    """The fields of a log that may show a condition: places and things, of a place only places, of an amount none; of
-    the circumstances ("if …") things only where it names one.
+    """The fields of a log that may show a condition: places and things, of a place only places, of an amount
+    none; of the circumstances ("if …") things only where it names one.
     """
     if patterns.AMOUNT.search(condition):
         return set()
