@@ -40,7 +40,6 @@ Reason = Literal[
     # indeterminate
     "scope",
     "uncounted",
-    "twice",
     "after_unknown",
     "unknown_key",
     "unknown_match",

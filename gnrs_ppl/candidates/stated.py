@@ -34,6 +34,9 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 MOSTLY = 0.5
+UNLIKELY = 0.3
+"""How much less an act of those who are bound stands for a signal that no log shows, and an act of others
+for the beginning of what is asked of them."""
 """Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
 
 
@@ -150,6 +153,7 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     theirs, others = material.usual_openers[:OPENERS_TRIED], material.openers_of_others[:OPENERS_TRIED]
     ends = material.usual_closers[:1] if _CLOSING.search(material.readings.sentence) else ()
     usual = (*ends, *(others if lead.condition else theirs), *(theirs if lead.condition else others)[:1])
+    likely = {*ends, *(others if lead.condition else theirs)}
     demanded = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets}
     begins = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded
     nobody = lead.activation is None and not (material.goal.roles or any(r.bearers for r in said))
@@ -169,7 +173,7 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
             Opener(
                 activity,
                 act,
-                (0.6 if whole else 1.0) - 0.1 * rank,
+                (0.6 if whole else 1.0) - 0.1 * rank - UNLIKELY * (activity not in likely),
                 f"no log shows what is said to open it; {activity} usually does",
                 False,
                 activity in theirs,
@@ -179,12 +183,13 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
 
 
 def presupposed(reading: Reading, goal: Goal) -> bool:
-    """Whether an act may be told only to say when the rest is due: "delivers at the gate, and checks out
+    """Whether an act may be told only to say when the rest is due: "delivers the parcel, and checks out
     within ten minutes of that".
 
-    Not where the goal's fields require it.
+    Not where the goal's fields require it, nor where it is told at which place.
     """
-    return _plain(reading) and not set(goal.required) & {a.activity for a in reading.targets}
+    required = set(goal.required) & {a.activity for a in reading.targets}
+    return _plain(reading) and not required and not any(a.location for a in reading.targets)
 
 
 def _plain(reading: Reading) -> bool:

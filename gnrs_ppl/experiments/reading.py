@@ -58,7 +58,6 @@ FURTHER = (
     "three_officers",
     "three_auditors",
     "four_drafters",
-    "refusals",
     "kept",
     "kept_officers",
     "kept_auditors",

@@ -67,6 +67,9 @@ HISTORY = re.compile(_HISTORY, re.IGNORECASE)
 """What befell several is history, and opens no rule: a rule opens at each."""
 _BODY = rf" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:{'|'.join(BODIES)})s?(?=\s*(?:[.,;:)]|$|(?:must|may|shall|should|can|cannot|will|and|or|within)\b))"
 """Whom something is brought before, and no event."""
+_GONE_BY = rf" {PLAIN_DURATION} (?:(?:is|are) (?:over|up|out|gone)|(?:ha(?:s|ve) )?(?:gone by|pass(?:ed|es)?|elapse[ds]?))"
+"""How long a time is that has not yet gone by, and no event."""
+"""Behind "before": how long a time is that has not yet gone by, and no event."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
@@ -136,9 +139,9 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
     (
         "before",
-        _DIRECT.format(n=1) + rf"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$)|{_BODY})|"
-        r"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|"
-        r"week|month|year))))\b"
+        _DIRECT.format(n=1)
+        + rf"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$)|{_BODY}|{_GONE_BY})|"
+        rf"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!{PLAIN_DURATION})))\b"
         rf"(?!{_END[3:-1]})",
     ),
     (
@@ -182,7 +185,7 @@ _MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(
     rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |"
     rf"also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
-    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|"
+    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no(?! (?:more|later|longer|less|fewer) than)|never|nobody|no one)\b|"
     rf"no\s+(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|"
     rf"(?:the|an?|any|every|each|no|all|its?|their|his|her|that|"
     rf"this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",

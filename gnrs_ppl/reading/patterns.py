@@ -21,7 +21,7 @@ NEGATIVE = _words(
 )
 NOT_NEGATIVE = re.compile(
     r",?\s*(?:and |but )?not (?:by|to|from|with) (?:an?|the|his|her|their|your|any|another)\b[^.;,]*|,\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
-    r"more|less|fewer|earlier) than|no doubt|no matter)\b",
+    r"more|less|fewer|earlier) than|no doubt|no matter|or not)\b",
     re.IGNORECASE,
 )
 BEFELL = _words(
@@ -318,9 +318,20 @@ DOING_OF = re.compile(rf"(\w+)\s+of\s+{_THOSE}", re.IGNORECASE)
 """Before those who do what a noun says."""
 YOU = _words("you|your|please")
 ADDRESSED = re.compile(
-    r"\byou(?:['’]re| are)?(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$", re.IGNORECASE
+    r"\b(?:you(?:['’]re| are)?|I(?:['’]m| am)?)(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$|"
+    r"\bI,? (?:as )?an?\s+$|\b(?:you|I),? as an?\s+$",
+    re.IGNORECASE,
 )
-"""Before those a text speaks to: you couriers, you, as a patrol member."""
+"""Before those a text speaks to, or whose question it answers: you couriers, you, as a patrol member, I am a waiter."""
+SALUTATION = re.compile(
+    r"(?:^|[.!?\n])\s*(?:hi|hello|hey|dear|attention|good (?:morning|afternoon|evening)|(?:an? )?(?:memo|note|notice|message|"
+    r"word) (?:to|for)|to|for the attention of)(?: (?:all|all of|you|our|the|every))*\s+$",
+    re.IGNORECASE,
+)
+"""Before those a text is written to: Dear couriers, Note to all couriers."""
+OPENS_SENTENCE = re.compile(r"(?:^|[.!?;:\n])\s*(?:(?:so|and|now|all|our|the)[, ]\s*)*$", re.IGNORECASE)
+CALLED = re.compile(r"\s*(?:alike)?,")
+"""Behind those who are called by name: Couriers, please …"""
 GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")

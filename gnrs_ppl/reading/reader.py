@@ -171,7 +171,7 @@ class Reader(Doubted):
         ]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}
-        statements, heeded = self._timed_behind(statements)
+        statements, heeded = self._timed_behind(_timed_from(statements))
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
         missed = [
             m
@@ -317,6 +317,28 @@ class Reader(Doubted):
         ]
         first = all(c.kind == "after" and c.first for c in inside)
         return len(inside) == len(acts) and first and len({c.number for c in inside}) == 1
+
+
+def _timed_from(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements without the time that runs only from their own act to another's: "delivers, and checks out within ten
+    minutes of that".
+    """
+    from_acts = {
+        (s.best.activation.activity, s.best.time.span)
+        for s in statements
+        if s.best.activation is not None and s.best.time is not None
+    }
+
+    def measured(reading: Reading) -> bool:
+        own = {a.activity for a in reading.targets}
+        return reading.activation is None and any(
+            act in own and reading.time is not None and reading.time.span == span for act, span in from_acts
+        )
+
+    def without(reading: Reading) -> Reading:
+        return replace(reading, time=None) if measured(reading) else reading
+
+    return [replace(s, readings=tuple(map(without, s.readings))) for s in statements]
 
 
 def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:

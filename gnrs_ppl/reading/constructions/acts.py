@@ -9,7 +9,7 @@ from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.clauses import FULL_STOP, Clause
 from gnrs_ppl.reading.constructions.binding import how_bound
 from gnrs_ppl.reading.constructions.parts import Found, Frame, distinct, reach
 from gnrs_ppl.reading.quantities import durations
@@ -163,11 +163,24 @@ class Acts:
         """Those whom the text speaks to ("you couriers"), where a clause does so too or binds and names nobody."""
         if clause.kind != "main" and not patterns.YOU.search(self.words_of(clause)):
             return ()
-        roles, text = self.whole.names["roles"], self.whole.sentence
-        first = next(
-            (k for k, n in enumerate(roles) if patterns.ADDRESSED.search(text[: n.span.start])), None
-        )
+        roles = self.whole.names["roles"]
+        first = next((k for k, n in enumerate(roles) if self._spoken_to(n, self._listed(roles[k:]))), None)
         return () if first is None else self._listed(roles[first:])
+
+    def _spoken_to(self, first: Named, joined: Sequence[Named]) -> bool:
+        """Whether a role is called by name: in a salutation ("Dear couriers"), as what the reader or writer is ("you
+        couriers", "I am a courier"), or before what is asked of "you" ("Couriers, please …").
+        """
+        text = self.whole.sentence
+        before, behind = text[: first.span.start], joined[-1].span.end
+        if patterns.ADDRESSED.search(before) or patterns.SALUTATION.search(before):
+            return True
+        called = patterns.OPENS_SENTENCE.search(before) and patterns.CALLED.match(text, behind)
+        return bool(called and patterns.YOU.search(text, behind, self._end_of_sentence(behind)))
+
+    def _end_of_sentence(self, place: int) -> int:
+        stop = FULL_STOP.search(self.whole.sentence, place)
+        return stop.start() if stop else len(self.whole.sentence)
 
     def _listed(self, roles: Sequence[Named]) -> tuple[Named, ...]:
         """The first role and those that a list joins to it."""

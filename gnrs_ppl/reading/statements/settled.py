@@ -227,6 +227,7 @@ class Settled(Banned):
             if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
                 self._decide(first, "existence", None)
         self._settle_sequences()
+        self._settle_coordinated()
         self._settle_bounds()
         self._settle_counts()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
@@ -275,6 +276,38 @@ class Settled(Banned):
                 for of in opening
             )
         )
+
+    def _settle_coordinated(self) -> None:
+        """Acts of two main clauses that bind by words of their own, with nothing said of order, are asked each for
+        itself: "the square must be patrolled, and the members must speak with residents".
+        """
+        for sentence in self.text.said.sentences:
+            if patterns.THEN.search(sentence.text) or patterns.ORDERED.search(sentence.text):
+                continue
+            told = [(k, of) for k in self._told_in(sentence) if (of := self.marked.clauses[k])]
+            for k, (clause, *_) in told:
+                others = {j for j, of in told if self._each_binds(clause, of[0])}
+                if others:
+                    self._part_from(k, others)
+
+    def _each_binds(self, one: Clause, other: Clause) -> bool:
+        """Whether two clauses are main ones that each bind by a modal of their own, and forbid nothing."""
+        words = [self.text.sentence[c.start : c.end] for c in (one, other)]
+        return (
+            {one.kind, other.kind} == {"main"}
+            and one.number != other.number
+            and all(patterns.DUTY.search(w) and not how_bound(w).negative for w in words)
+        )
+
+    def _part_from(self, k: int, others: set[int]) -> None:
+        """Take an order among acts away from what a mention may be: it is asked of every case then."""
+        alone = [o for o in self.options[k] if o.other not in others]
+        taken = 1.0 - sum(o.probability for o in alone)
+        if taken and not any(o.label == "existence" for o in alone):
+            alone.append(Option("existence", None, 0.0))
+        self.options[k] = [
+            o._replace(probability=o.probability + taken) if o.label == "existence" else o for o in alone
+        ]
 
     def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
         """The other mentions of a sentence's acts, and the first act by itself, are nothing."""
