@@ -430,6 +430,7 @@ class Sight:
     within: timedelta
     definite: dict[str, list[Event]]
     possible: dict[str, int]
+    tied: dict[str, int]
     closed: list[str]
     silent: list[str]
 
@@ -480,17 +481,20 @@ def look(log: Log, policy: EvidencePolicy, sought: Sought, span: Span) -> Sight:
         timedelta(days=30 * stated.months + stated.days, seconds=stated.seconds) if stated else length
     )  # E4
     definite: dict[str, list[Event]] = {channel: [] for channel in rel}
-    possible = dict.fromkeys(rel, 0)
+    possible, tied = dict.fromkeys(rel, 0), dict.fromkeys(rel, 0)
     for row in sought.case:
-        match = both(sought.match(row), span.holds(at_of(row, grain)))
+        inside, at = span.holds(at_of(row, grain)), at_of(row, grain)
+        match = both(sought.match(row), inside)
         for channel in rel:  # a row with null channel is an unknown match for every one of them (M2)
             in_channel = both(match, equal(row.channel, channel))
             possible[channel] += in_channel is not False
+            certain = both(sought.match(row), equal(row.channel, channel))
+            tied[channel] += bool(certain) and at is not None and inside is None
             if in_channel:
                 definite[channel].append(row)
     closed = [c.name for c in log.records.channels if c.name in rel and c.closed_world]
     silent = [channel for channel in closed if log.covers(channel, span)]
-    sight = Sight(k, sought.key is not None, grain, within, definite, possible, closed, silent)
+    sight = Sight(k, sought.key is not None, grain, within, definite, possible, tied, closed, silent)
     for rows in definite.values():
         rows.sort(key=sight.order)
     return sight
@@ -536,8 +540,10 @@ def unknown(sight: Sight, n: int) -> Reason:
     if len(sight.rows) >= n:
         holding = sum(bool(rows) for rows in sight.definite.values())
         return "uncorroborated" if sight.k > 1 and holding < sight.k else "split"
-    if any(count >= n for count in sight.possible.values()):
+    if any(count - sight.tied[channel] >= n for channel, count in sight.possible.items()):
         return "unknown_match"
+    if any(count >= n for count in sight.possible.values()):
+        return "unknown_tie"  # T2
     return "open_world" if len(sight.closed) < sight.enough else "uncovered"
 
 

@@ -157,7 +157,7 @@ def test_dates_only_ties_fulfil_a_response_and_leave_a_prohibition_open():
     assert verdicts(
         rule({"template": "not_response", "deadline": "P2D", "correlate": "same_case"}), records(), log
     ) == {
-        "a1": ("indeterminate", "unknown_match", (), None),
+        "a1": ("indeterminate", "unknown_tie", (), None),
         "a2": ("violated", "seen_forbidden", ("b2",), None),
     }
 
@@ -714,6 +714,7 @@ WORDS = {
         "after_unknown",
         "unknown_key",
         "unknown_match",
+        "unknown_tie",
         "open_world",
         "uncovered",
         "uncorroborated",

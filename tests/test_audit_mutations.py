@@ -140,6 +140,9 @@ MUTATIONS = [
     Mutation("as-of takes the bound in", "evidence", "at_{edge}.ts < e.{edge}", "at_{edge}.ts <= e.{edge}", by=4),
     Mutation("the last row witnesses", "evidence", 'f"arg_min(a.event_id, a.nr) {where}"', 'f"arg_max(a.event_id, a.nr) {where}"', by=4),
     Mutation("the first row of a look-back witnesses", "evidence", 'f"arg_min(b.event_id, b.back_nr) {where}"', 'f"arg_max(b.event_id, b.back_nr) {where}"', by=3),
+    Mutation("a blank is a tie", "evidence", "WHEN c.most_apart >= {b} THEN 'unknown_match'", "WHEN FALSE THEN 'unknown_match'", by=0),
+    Mutation("a tie is a blank", "evidence", "h.possible - h.tied", "h.possible", by=17),
+    Mutation("a row without channel is tied", "evidence", "+ blank AS most_apart", "AS most_apart", by=0),
     Mutation("slack has the wrong sign", "outcomes", 'st.seconds_between("j.upper_", "j.proof_")', 'st.seconds_between("j.proof_", "j.upper_")', by=17),
     Mutation("a tie is not marked", "outcomes", "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END", "'proven'", by=17),
     # A entries: alternatives

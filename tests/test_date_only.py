@@ -65,7 +65,7 @@ def test_what_may_be_chance_or_is_declared_stays_a_time(tmp_path: Path, changed:
 
 @pytest.mark.parametrize(
     "ties, expected",
-    [(None, {("indeterminate", "unknown_match")}), ("fulfil", {("satisfied", "proven")})],
+    [(None, {("indeterminate", "unknown_tie")}), ("fulfil", {("satisfied", "proven")})],
     ids=["unset", "fulfil"],
 )
 def test_a_permit_of_the_same_day_is_no_violation(

@@ -1143,7 +1143,7 @@ def test_line_19_on_the_same_day_nobody_knows_which_came_first(
     evaluate: Evaluate, template: str, end: str
 ) -> None:
     events = [row("f1", "Fine", "2024-03-01"), row("p1", "Pay", "2024-03-01")]
-    expected = ("indeterminate", "unknown_match", (), due(end), None)
+    expected = ("indeterminate", "unknown_tie", (), due(end), None)
     assert said(evaluate(rule(duty(template, "Pay", "P7D")), log(), events)) == expected
 
 

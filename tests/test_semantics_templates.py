@@ -43,7 +43,7 @@ def evaluate(request: pytest.FixtureRequest) -> Evaluate:
         ([row("p1", "Pay", "2024-03-01 10:00")], ("pending", "unseen", (), None, None)),
         (
             [row("p1", "Pay", "2024-03-01 10:00"), APPEALED],
-            ("indeterminate", "unknown_match", (), AT_APPEAL, None),
+            ("indeterminate", "unknown_tie", (), AT_APPEAL, None),
         ),
         ([row("p1", "Pay", None), APPEALED], ("indeterminate", "unknown_match", (), AT_APPEAL, None)),
     ],
@@ -73,7 +73,7 @@ def test_n7_what_must_not_come_next(
             [row("p1", "Pay", "2024-02-28 10:00"), row("a1", "Appeal", None)],
             ("indeterminate", "unknown_order", ("p1",), AT_FINE, None),
         ),
-        ([row("p1", "Pay", "2024-03-01 10:00")], ("indeterminate", "unknown_match", (), AT_FINE, None)),
+        ([row("p1", "Pay", "2024-03-01 10:00")], ("indeterminate", "unknown_tie", (), AT_FINE, None)),
     ],
     ids=["last before", "something else last", "an undated event", "tie"],
 )

@@ -377,6 +377,7 @@ def count(st: SqlStatement, search: ActSearch) -> None:
         columns += [
             f"coalesce(sum(h.held) {where}, 0) AS held_{i}",
             f"coalesce(sum(h.possible) {where}, 0) AS possible_{i}",
+            f"coalesce(sum(h.possible - h.tied) {where}, 0) AS apart_{i}",
             f"{_witness(st, search.nearest, where)} AS witness_{i}",
         ]
     places = {
@@ -403,6 +404,7 @@ def count(st: SqlStatement, search: ActSearch) -> None:
         "Line 5: the channels together; a row without a channel (blank) may be a row of any of them",
         f"""SELECT *, {" + ".join(f"held_{i}" for i in each)} AS total, greatest({", ".join(f"held_{i}" for i in each)}) AS most,
                    greatest({", ".join(f"possible_{i}" for i in each)}) + blank AS most_possible,
+                   greatest({", ".join(f"apart_{i}" for i in each)}) + blank AS most_apart,
                    {" + ".join(f"CAST(held_{i} > 0 AS INTEGER)" for i in each)} AS holding,
                    [{", ".join(f"witness_{i}" for i in each)}] AS witnesses
             FROM {name}_channels""",
@@ -497,7 +499,11 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
             f"g.possible - {mine}",
         )
         first += " + CAST(coalesce(g.own = g.before + 1, FALSE) AS INTEGER)"
-    places = {"held": held, "possible": possible}
+    places = {
+        "held": held,
+        "possible": possible,
+        "tied": f"CASE WHEN g.definite THEN {possible} - held ELSE 0 END",
+    }
     if search.nearest == "last":
         places["last_place"] = "CASE WHEN held > 0 THEN g.until END"
     else:
@@ -579,7 +585,8 @@ def evidence(
         columns += [
             f"{'f.inst IS NOT NULL' if role.k > 1 else f'coalesce(c.most, 0) >= {b}'} AS proven{suffix}",
             f"{refuted} AS refuted{suffix}",
-            f"""CASE {unkeyed} WHEN coalesce(c.total, 0) >= {b} THEN {split} WHEN coalesce(c.most_possible, 0) >= {b} THEN 'unknown_match'
+            f"""CASE {unkeyed} WHEN coalesce(c.total, 0) >= {b} THEN {split} WHEN c.most_apart >= {b} THEN 'unknown_match'
+                     WHEN c.most_possible >= {b} THEN 'unknown_tie'
                      ELSE '{"uncovered" if refutable else "open_world"}' END AS doubt{suffix}""",
         ]
         if n in timed:

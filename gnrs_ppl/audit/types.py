@@ -43,6 +43,7 @@ Reason = Literal[
     "after_unknown",
     "unknown_key",
     "unknown_match",
+    "unknown_tie",
     "open_world",
     "uncovered",
     "uncorroborated",

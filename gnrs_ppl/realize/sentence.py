@@ -37,8 +37,9 @@ _SENTENCES: dict[Reason, str] = {
     "after_unknown": "the records do not settle whether {second} took place, on which the rule waits",
     "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to "
     "it",
-    "unknown_match": "a record in {logs} may be {an_act} in time, but a missing entry or an equal recorded "
-    "time leaves that open",
+    "unknown_match": "a record in {logs} may be {an_act} in time, but a missing entry leaves that open",
+    "unknown_tie": "the record shows {an_act} in {logs} at the same recorded time as what called for it, "
+    "which leaves open which of the two came first",
     "open_world": "the logs that could show {an_act} are not declared complete, so their silence settles "
     "nothing",
     "uncovered": "the logs that could show {an_act} do not cover the whole time in question, so their "

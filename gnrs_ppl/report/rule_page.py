@@ -51,6 +51,7 @@ REASONS = {
     "after_unknown": "unclear whether the second event came",
     "unknown_key": "the opening row names nobody to match",
     "unknown_match": "unclear whether a row is the act",
+    "unknown_tie": "recorded at the same instant, in unclear order",
     "open_world": "the logs are not declared complete",
     "uncovered": "the logs do not cover the time",
     "uncorroborated": "recorded in too few logs",
