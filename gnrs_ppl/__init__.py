@@ -16,6 +16,7 @@ if stops.is_command():  # before all else is loaded, so that Ctrl-C then is no t
 if TYPE_CHECKING:
     from gnrs_ppl.audit import audit
     from gnrs_ppl.benchmarks import load_context
+    from gnrs_ppl.charter.draft import Charter, draft_charter
     from gnrs_ppl.context import Context, EventLog, read_log
     from gnrs_ppl.cores import use_all_cores
     from gnrs_ppl.draft import Draft, draft, draft_many
@@ -31,6 +32,8 @@ else:
         "read_log": "context",
         "Draft": "draft",
         "draft": "draft",
+        "Charter": "charter.draft",
+        "draft_charter": "charter.draft",
         "draft_many": "draft",
         "GnrsError": "errors",
         "InputError": "errors",
@@ -64,6 +67,7 @@ else:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Charter",
     "Context",
     "Draft",
     "EventLog",
@@ -75,6 +79,7 @@ __all__ = [
     "__version__",
     "audit",
     "draft",
+    "draft_charter",
     "draft_many",
     "from_factors",
     "load_context",

@@ -197,6 +197,7 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "goal edit": ["goal", "edit", str(context), "--within", "P3D"],
         "read": ["read", invoices],
         "draft": ["draft", invoices, *QUICK, "--out", str(rule)],
+        "charter": ["charter", "--check", str(APPROVAL), str(OR_HOLD), "--context", invoices],
         "audit": ["audit", invoices, "--rule", str(rule / "rule.json"), "--out", str(rule), "--store", store],
         "export": ["export", str(folder / "after.yaml"), "--to", "declare"],
         "history": ["history", store],

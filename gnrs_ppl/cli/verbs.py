@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from gnrs_ppl.cli import audits, drafts, experiments, goals, handover, history, records, rulebook, serve
+from gnrs_ppl.cli import (
+    audits,
+    charter,
+    drafts,
+    experiments,
+    goals,
+    handover,
+    history,
+    records,
+    rulebook,
+    serve,
+)
 
 app = typer.Typer(
     name="gnrs",
@@ -51,6 +62,7 @@ app.command()(records.lint)
 app.command()(records.schema)
 app.command()(goals.read)
 app.command()(drafts.draft)
+app.command()(charter.charter)
 app.command()(audits.audit)
 app.command()(audits.report)
 app.command("export")(handover.export)

@@ -1,0 +1,110 @@
+"""Rules that stand together: ``gnrs charter``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnrs_ppl.cli.helpers import complain, files_read, working
+from gnrs_ppl.cli.options import Fix, Json, Log, Seed, WeightsOption, Without, written
+from gnrs_ppl.context.output import check_apart, check_folder
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.safe_text import to_json
+
+
+def charter(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CONTEXT…",
+            help="Benchmark goals (GNRS-005), policy cards, context files, or a folder of them; with --check "
+            "rule files, charter.json, or a folder of them.",
+            show_default=False,
+        ),
+    ],
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Say how rules that are written stand together; draft nothing."),
+    ] = False,
+    context: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CONTEXT",
+            help="With --check: context file whose words, records and log to use.",
+            show_default=False,
+        ),
+    ] = None,
+    log: Log = None,
+    pool: Annotated[int, typer.Option(min=1, max=1024, help="Structures of each rule to choose from.")] = 64,
+    chains: Annotated[int, typer.Option(help="Parallel chains, where the charters are too many.")] = 64,
+    steps: Annotated[int, typer.Option(help="Steps per chain.")] = 200,
+    seed: Seed = 0,
+    kernel: Annotated[str, typer.Option(help="Sampler, such as gibbs or tempering.")] = "gibbs",
+    weights: WeightsOption = "fitted",
+    fix: Fix = None,
+    without: Without = None,
+    out: Annotated[Path | None, written("New folder, or that of a charter, for its files.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draft the rules of several goals together: none contradicts another, none is said twice; or say how
+    written rules stand together. Exit 1 where two conflict.
+    """
+    if check:
+        stray = {"--out": out, "--fix": fix, "--without": without}
+        if given := next((option for option, value in stray.items() if value), None):
+            raise InputError("contradicts --check", "leave one out", source="arguments", field=given)
+        _check(sources, context, log, as_json)
+        return
+    if context is not None:
+        raise InputError("goes with --check", "add it", source="arguments", field="--context")
+    from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.charter.draft import draft_charter
+    from gnrs_ppl.charter.institution import contexts_in
+    from gnrs_ppl.charter.pins import read_rule_pins
+    from gnrs_ppl.report.charter import FILES, charter_data, print_charter, save_charter
+
+    pins = read_rule_pins(fix or (), without or ())
+    if out is not None:
+        check_folder(out, FILES)
+    with working("drafting"):
+        contexts = contexts_in(sources, log)
+        if out is not None:
+            read = [file for one in contexts for file in files_read(one, one.source)]
+            check_apart([out / name for name in FILES], read)
+        drafted = draft_charter(
+            contexts,
+            pool=pool,
+            chains=chains,
+            steps=steps,
+            seed=seed,
+            kernel=kernel,
+            weights=weights_named(weights),
+            pins=pins,
+        )
+        saved = save_charter(drafted, out) if out is not None else []
+    if as_json:
+        print(to_json(charter_data(drafted)))
+    else:
+        print_charter(drafted, saved)
+    for one in drafted.stopped:
+        complain(f"{one.name}: {one.error}", one.error.exit_code)
+    if drafted.conflicts:
+        raise typer.Exit(1)
+    if drafted.stopped:
+        raise typer.Exit(drafted.stopped[0].error.exit_code)
+
+
+def _check(sources: list[Path], context: Path | None, log: Path | None, as_json: bool) -> None:
+    from gnrs_ppl.charter.written import check_rules, read_rules
+    from gnrs_ppl.report.charter import checked_data, print_checked
+
+    with working("comparing"):
+        checked = check_rules(read_rules(sources, context, log))
+    if as_json:
+        print(to_json(checked_data(checked)))
+    else:
+        print_checked(checked)
+    if checked.conflicts:
+        raise typer.Exit(1)

@@ -1,0 +1,212 @@
+"""Charters: terms by hand, the joint choice against plain enumeration, and the rules read back."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_charter_pairs import RECORDS, rule
+from typer.testing import CliRunner
+
+from gnrs_ppl.charter import choose as choosing
+from gnrs_ppl.charter.choose import Choice, choose
+from gnrs_ppl.charter.pairs import relation
+from gnrs_ppl.charter.relations import Relations, apart, turned
+from gnrs_ppl.charter.space import RulePool
+from gnrs_ppl.charter.terms import REDUNDANCY, TERMS, Member, burden, coverage, vocabulary
+from gnrs_ppl.cli.verbs import app
+from gnrs_ppl.context.types import Schema
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.rule.files import rule_json
+from gnrs_ppl.rule.types import Structure
+
+TEMPERATURE = 0.1
+PAY_SOON = rule("response", deadline="P3D")
+PAY_LATER = rule("response", deadline="P9D")
+PAY_NOT_YET = rule("not_response", deadline="P5D")
+FILE = rule("existence", "File", opener=None)
+FILE_TOO = rule("existence", {"any_of": ["File", "Store"]}, opener=None)
+
+
+def pool(name: str, *scored: tuple[Structure, float]) -> RulePool:
+    members = tuple(Member(structure, frozenset(), frozenset()) for structure, _ in scored)
+    score = np.array([s for _, s in scored])
+    return RulePool(name, members, score, np.full(len(scored), -np.log(len(scored))))
+
+
+POOLS = (
+    pool("pay", (PAY_SOON, 0.9), (PAY_LATER, 0.8)),
+    pool("wait", (PAY_NOT_YET, 0.9), (rule("not_response", deadline="P2D"), 0.5)),
+    pool("file", (FILE_TOO, 0.9), (FILE, 0.85)),
+)
+
+
+def chosen(pools: tuple[RulePool, ...] = POOLS) -> Choice:
+    return choose(
+        pools, Relations(RECORDS), temperature=TEMPERATURE, chains=16, steps=50, seed=0, kernel="gibbs"
+    )
+
+
+def by_hand(pools: tuple[RulePool, ...], position: tuple[int, ...]) -> float:
+    """s of a charter, term by term; minus infinity where two of its rules conflict."""
+    members = [own.members[o] for own, o in zip(pools, position, strict=True)]
+    total = sum(own.score[o] for own, o in zip(pools, position, strict=True))
+    for one, other in combinations(members, 2):
+        for term in TERMS:
+            share = 2 / (len(pools) - 1) if term.shared_out else 1
+            total += term.weight * share * term.of(one, other)
+        kind = relation(one.structure, other.structure, RECORDS).kind
+        total += REDUNDANCY * (kind in ("independent", "undecided", "conflict"))
+        total = -np.inf if kind == "conflict" else total
+    return float(total)
+
+
+def test_no_other_charter_scores_higher() -> None:
+    found = chosen()
+    best = max(product(range(2), repeat=3), key=lambda position: by_hand(POOLS, position))
+    assert by_hand(POOLS, (0, 0, 0)) == -np.inf  # each alone would be chosen, and two of them conflict
+    assert found.position == best
+    assert found.feasible
+    assert found.score == pytest.approx(by_hand(POOLS, best))
+    assert found.bound == found.score
+    assert not [pair for pair in found.pairs.values() if pair.kind == "conflict"]
+
+
+def test_chains_and_the_solver_choose_what_enumeration_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = chosen()
+    monkeypatch.setattr(choosing, "STATE_LIMIT", 1)
+    solved = chosen()
+    assert solved.method == "CP-SAT"
+    assert solved.position == exact.position
+    assert solved.bound == pytest.approx(exact.score, abs=1e-6)
+
+
+def test_given_the_others_each_rule_is_drawn_from_its_conditional() -> None:
+    found = chosen()
+    for v, probabilities in enumerate(found.given_others):
+        scores = []
+        for o in range(2):
+            position = [*found.position]
+            position[v] = o
+            scores.append(by_hand(POOLS, (*position,)))
+        expected = np.exp((np.array(scores) - max(scores)) / TEMPERATURE)
+        assert probabilities == pytest.approx(expected / expected.sum(), abs=1e-6)
+
+
+def test_rules_that_cannot_both_be_kept_are_said_to_conflict() -> None:
+    found = chosen((pool("pay", (PAY_SOON, 0.9)), pool("wait", (PAY_NOT_YET, 0.9))))
+    assert not found.feasible
+    assert found.pairs[0, 1].kind == "conflict"
+
+
+def test_coverage_counts_statements_that_one_rule_says() -> None:
+    mine, yours = frozenset({0, 1}), frozenset({2})
+    assert coverage((mine, mine), (yours, yours)) == 1
+    assert coverage((mine, mine), (yours, yours | {1})) == pytest.approx(2 / 3)  # 1 is said twice
+    assert coverage((mine, frozenset({0})), (yours, yours)) == pytest.approx(2 / 3)  # 1 is not said
+    assert coverage((frozenset(), frozenset()), (frozenset(), frozenset())) == 1
+
+
+def test_vocabulary_is_shared_acts_logs_and_deadlines() -> None:
+    (spoken,) = (term.part for term in TERMS if term.name == "shared vocabulary")
+
+    def said(structure: Structure):  # type: ignore[no-untyped-def]
+        return spoken(Member(structure, frozenset(), frozenset()))
+
+    assert vocabulary(said(PAY_SOON), said(PAY_SOON)) == 1
+    assert vocabulary(said(PAY_SOON), said(PAY_LATER)) == pytest.approx(2 / 3)  # acts, log; not the deadline
+    elsewhere = rule("response", {"activity": "Pay", "role": "clerk"}, deadline="P3D")
+    assert vocabulary(said(PAY_SOON), said(elsewhere)) == pytest.approx((1 / 2 + 1 + 1) / 3)
+    assert vocabulary(said(PAY_SOON), said(FILE)) == 1  # nothing is common, so nothing is said in two ways
+
+
+def test_burden_is_what_both_use() -> None:
+    assert burden(frozenset("ab"), frozenset("ab")) == 1
+    assert burden(frozenset("ab"), frozenset("bc")) == 1 / 2
+    assert burden(frozenset("a"), frozenset("c")) == 0
+
+
+def test_a_table_is_its_term_cell_by_cell() -> None:
+    members = [member for own in POOLS for member in own.members]
+    for term in TERMS:
+        expected = [[term.of(one, other) for other in members] for one in members]
+        assert term.table(members, members) == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (PAY_SOON, FILE),
+        (PAY_SOON, rule("response", "Book", deadline="P1D")),
+        (PAY_NOT_YET, rule("response", "Book")),
+    ],
+)
+def test_rules_of_other_acts_are_apart_by_search_too(first: Structure, second: Structure) -> None:
+    assert apart(first, second)
+    assert relation(first, second, RECORDS).kind in ("independent", "undecided")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (PAY_SOON, PAY_NOT_YET),
+        (PAY_SOON, rule("absence", "Invoice", opener=None)),
+        (rule("precedence", "Approve", opener="Pay"), rule("absence", "Approve", opener=None)),
+        (rule("response", unless="Waive"), rule("absence", "Waive", opener=None)),
+        (FILE, rule("chain_response", "Book")),
+    ],
+)
+def test_rules_that_one_act_moves_both_of_are_searched(first: Structure, second: Structure) -> None:
+    assert not apart(first, second)
+
+
+def test_a_relation_is_known_from_either_side() -> None:
+    relations = Relations(RECORDS)
+    found = relations.between(PAY_SOON, PAY_LATER)
+    assert found.kind == "first_implies_second"
+    back = relations.between(PAY_LATER, PAY_SOON)
+    assert back == turned(found) == relation(PAY_LATER, PAY_SOON, RECORDS)
+    assert len(relations) == 1
+    assert relations.between(PAY_SOON, PAY_SOON).kind == "equivalent"
+
+
+def written(folder: Path, **rules: Structure) -> list[str]:
+    for name, structure in rules.items():
+        (folder / f"{name}.json").write_text(rule_json(structure, Schema(), RECORDS, name))
+    return [str(folder / f"{name}.json") for name in rules]
+
+
+def test_check_says_what_conflicts_and_exits_1(tmp_path: Path) -> None:
+    files = written(tmp_path, soon=PAY_SOON, later=PAY_LATER, wait=PAY_NOT_YET)
+    told = CliRunner().invoke(app, ["charter", "--check", *files])
+    assert told.exit_code == 1
+    assert "soon and wait conflict: no case keeps both." in told.output
+    assert "soon implies later" in told.output
+    as_json = CliRunner().invoke(app, ["charter", "--check", "--json", str(tmp_path)])
+    pairs = {tuple(pair["rules"]): pair["relation"] for pair in json.loads(as_json.output)["pairs"]}
+    assert pairs["soon", "wait"] == "conflict"
+
+
+def test_check_of_rules_that_stand_together_exits_0(tmp_path: Path) -> None:
+    files = written(tmp_path, soon=PAY_SOON, file=FILE)
+    told = CliRunner().invoke(app, ["charter", "--check", *files])
+    assert told.exit_code == 0
+    assert "Independent: 1 of 1 pairs." in told.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--check", "nothing-there.yaml"],
+        ["GNRS-005", "--context", "GNRS-005"],
+        ["--check", "GNRS-005", "--fix", "norm.deadline=P5D"],
+        ["GNRS-005", "GNRS-005"],
+        ["GNRS-005", "--fix", "GNRS-007/norm.deadline=PT10M"],
+    ],
+)
+def test_what_cannot_be_asked_is_refused(arguments: list[str]) -> None:
+    told = CliRunner().invoke(app, ["charter", *arguments])
+    assert isinstance(told.exception, InputError)
