@@ -10,7 +10,7 @@ from datetime import timedelta
 from itertools import product
 from typing import Any
 
-from gnrs_ppl.charter.traces import Words
+from gnrs_ppl.charter.words import Words
 from gnrs_ppl.context.time import Duration
 
 COLUMNS = {
@@ -25,7 +25,7 @@ COLUMNS = {
     for name in names
 }
 """Field of a rule -> what its names are names of."""
-MULTIPLES = range(-5, 6)
+MULTIPLES = range(-8, 9)
 """How often lengths of time are added up when they are compared: no case has so many events."""
 MARGIN = 50
 """Moments by which sums of lengths differ, or not at all, where only their order counts."""
@@ -97,11 +97,11 @@ def proportions(durations: Sequence[Duration], moment: timedelta) -> list[Any]:
     stated = [str(moment), *map(str, durations)]
     if len(durations) > 3 or any(d.months or d.working for d in durations):
         return stated
-    lengths = [timedelta(days=d.days, seconds=d.seconds) for d in durations]
+    lengths = [86400 * d.days + d.seconds for d in durations]
     sums = [
-        sum((times * length for times, length in zip(row, lengths, strict=True)), timedelta(0))
+        sum(times * length for times, length in zip(row, lengths, strict=True))
         for row in product(MULTIPLES, repeat=len(lengths))
     ]
-    if any(timedelta(0) < abs(total) < MARGIN * moment for total in sums):
+    if any(0 < abs(total) < MARGIN * moment.total_seconds() for total in sums):
         return stated
-    return [(total > timedelta(0)) - (total < timedelta(0)) for total in sums]
+    return [(total > 0) - (total < 0) for total in sums]

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
 from gnrs_ppl.charter.alike import form
-from gnrs_ppl.charter.traces import Case, Regions, Sides, Words, cases
+from gnrs_ppl.charter.traces import Case, Path, Regions, cases, log_of, some_cases, trace
+from gnrs_ppl.charter.words import Words
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import RecordLayer
@@ -28,6 +29,8 @@ Relation = Literal[
 Verdicts = tuple[Verdict, Verdict]
 MOST_CASES = 20_000
 """Cases of one length that are judged at most."""
+SAMPLED = 2_000
+"""Longer cases that are tried at random for what has no witness then."""
 TOGETHER = 500
 """Lengths are judged together until there are so many cases: a query takes its time however few they are."""
 MOST_KNOWN = 10_000
@@ -145,14 +148,14 @@ class _Found:
     kind: Relation
     events: int
     cases: int
-    witnesses: dict[str, tuple[Verdicts, Case, Sides]]
+    witnesses: dict[str, tuple[Verdicts, Case, Path]]
 
     def told(self, words: Words) -> PairRelation:
         """In the words of one such pair."""
         regions = Regions(words)
         witnesses = {
-            name: Witness(words.trace(case._replace(times=regions.like(case.deeds, sides))), verdicts)
-            for name, (verdicts, case, sides) in self.witnesses.items()
+            name: Witness(trace(words, case._replace(times=regions.along(case.deeds, path))), verdicts)
+            for name, (verdicts, case, path) in self.witnesses.items()
         }
         return PairRelation(self.kind, self.events, self.cases, **witnesses)  # type: ignore[arg-type]
 
@@ -162,10 +165,13 @@ class _Question(NamedTuple):
 
     answered: Callable[[Verdicts], bool]
     possible: Callable[[frozenset[int]], bool]
+    parts: list[frozenset[int]]
+    """Deeds of which such a case is made up, where one is looked for among many."""
     events: int
 
 
-class _Rule(NamedTuple):
+@dataclass(frozen=True)
+class _Rule:
     """What a rule needs of a case."""
 
     words: Words
@@ -173,21 +179,44 @@ class _Rule(NamedTuple):
 
     def opened(self, deeds: frozenset[int]) -> bool:
         """Whether any of some deeds may call the rule up."""
-        return bool(deeds & self.words.openers(self.structure))
+        return not self._openers.isdisjoint(deeds)
 
     def kept(self, deeds: frozenset[int]) -> bool:
         """Whether cases of these deeds may keep the rule: each duty is done or excused."""
-        constraints = self.structure.norm.constraints
-        return self.opened(deeds) and all(
-            deeds & self.words.numbers(c.target, c.unless) for c in constraints if c.positive
-        )
+        return self.opened(deeds) and not any(duty.isdisjoint(deeds) for duty in self._duties)
 
     def broken(self, deeds: frozenset[int]) -> bool:
         """Whether cases of these deeds may break it: a duty by silence, a ban by what it forbids."""
-        constraints = self.structure.norm.constraints
-        return self.opened(deeds) and any(
-            c.positive or deeds & self.words.numbers(c.target) for c in constraints
-        )
+        silence = any(c.positive for c in self.structure.norm.constraints)
+        return self.opened(deeds) and (silence or not self._bans.isdisjoint(deeds))
+
+    @cached_property
+    def _openers(self) -> frozenset[int]:
+        return self.words.openers(self.structure)
+
+    @cached_property
+    def _duties(self) -> list[frozenset[int]]:
+        """Deeds that do what each duty asks, or excuse it."""
+        norm = self.structure.norm
+        first = [c for c in norm.constraints if c.positive and c.after is None]
+        return [self.words.numbers(norm.target(c), c.unless) for c in first]
+
+    @cached_property
+    def _bans(self) -> frozenset[int]:
+        norm = self.structure.norm
+        return self.words.numbers(*(norm.target(c) for c in norm.constraints if not c.positive))
+
+    def parts(self, *, broken: bool = False) -> list[frozenset[int]]:
+        """Deeds that together may keep the rule, or break one of its bans."""
+        norm = self.structure.norm
+        found = [self.words.openers(self.structure)] if self.structure.trigger.act else []
+        for constraint in norm.constraints:
+            found += [self.words.numbers(constraint.after.act)] if constraint.after else []
+            if constraint.positive != broken:
+                found += [self.words.numbers(norm.target(constraint))] * constraint.count
+            if constraint.unless and not broken:
+                found.append(self.words.numbers(constraint.unless))
+        return found
 
     @property
     def again(self) -> bool:
@@ -246,16 +275,19 @@ class _Search:
                 "both_kept": _Question(
                     lambda v: v[0] in KEPT and v[1] in KEPT,
                     lambda d: first.kept(d) and second.kept(d),
+                    first.parts() + second.parts(),
                     both,
                 ),
                 "first_kept": _Question(
                     lambda v: v[0] in KEPT and v[1] != "not_activated",
                     lambda d: first.kept(d) and second.opened(d),
+                    first.parts() + second.parts()[:1],
                     both,
                 ),
                 "second_kept": _Question(
                     lambda v: v[1] in KEPT and v[0] != "not_activated",
                     lambda d: second.kept(d) and first.opened(d),
+                    second.parts() + first.parts()[:1],
                     both,
                 ),
             }
@@ -264,30 +296,39 @@ class _Search:
             ("against_second_implies_first", first, second, 0),
         ):
             if all(self.permissions):
-                asked[name] = _Question(partial(_used_alone, place), mine.kept, both)
+                events = at_least_one + mine.keeping + other.breaking
+                parts = mine.parts() + other.parts(broken=True)
+                asked[name] = _Question(partial(_used_alone, place), mine.kept, parts, events)
             elif not any(self.permissions):
                 events = at_least_one + mine.breaking + other.keeping
-                asked[name] = _Question(partial(_broken_alone, place), mine.broken, events)
+                parts = mine.parts(broken=True) + other.parts()
+                asked[name] = _Question(partial(_broken_alone, place), mine.broken, parts, events)
         return asked
 
     def run(self) -> _Found:
         """Search, and say what was found."""
-        while still := [
-            q for name, q in self.questions.items() if self.open(name) and q.events > self.longest
-        ]:
-            batch: list[Case] = []
-            furthest = max(question.events for question in still)
-            while self.longest < furthest and len(batch) < TOGETHER:
-                wanted = [question.possible for question in still if question.events > self.longest]
-                found = cases(self.words, self.longest + 1, wanted, MOST_CASES)
-                if found is None:
-                    break
-                batch += found
-                self.longest += 1
-            if not batch:
-                break
-            self._judge(batch)
+        while self._further():
+            pass
+        if parts := [question.parts for name, question in self.questions.items() if self.open(name)]:
+            self._judge(some_cases(self.words, parts, SAMPLED))
         return self._answer()
+
+    def _further(self) -> bool:
+        """Judge the next lengths; False where none may settle what is open, or their cases are too many."""
+        batch: list[Case] = []
+        while len(batch) < TOGETHER:
+            events = self.longest + 1
+            wanted = [
+                q.possible for name, q in self.questions.items() if self.open(name) and q.events >= events
+            ]
+            found = cases(self.words, events, wanted, MOST_CASES) if wanted else None
+            if found is None:
+                break
+            batch += found
+            self.longest = events
+        if batch:
+            self._judge(batch)
+        return len(batch) >= TOGETHER
 
     def open(self, name: str) -> bool:
         """Whether a question has no witness yet."""
@@ -302,7 +343,7 @@ class _Search:
         return min(found, key=lambda one: (len(one[1].deeds), one[1].ties), default=None)
 
     def _judge(self, found: list[Case]) -> None:
-        log = self.words.log(found)
+        log = log_of(self.words, found)
         self.judged += len(found)
         for verdicts, number in verdicts_of_cases(self.words, log):
             self.seen.setdefault(verdicts, found[number])
@@ -324,7 +365,7 @@ class _Search:
             kind = "independent"
         regions = Regions(self.words)
         witnesses = {
-            name: (verdicts, case, regions.sides(case.deeds, case.times))
+            name: (verdicts, case, regions.path(case))
             for name in WITNESSES
             if (one := self._case(name))
             for verdicts, case in [one]

@@ -4,30 +4,20 @@ each deadline.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from itertools import combinations, product
 from typing import NamedTuple
 
+from gnrs_ppl.charter.words import Words
 from gnrs_ppl.context.log import EventLog, open_connection
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import COLUMNS
-from gnrs_ppl.errors import InputError
-from gnrs_ppl.rule.types import COUNTING, MUTUAL, Act, Structure, durations_of
-from gnrs_ppl.rulebook.imagined import EVERYTHING, START, Happening, Imagined, Trace
-from gnrs_ppl.rulebook.vocabulary import Kind, Vocabulary, vocabulary
+from gnrs_ppl.rulebook.imagined import EVERYTHING, START, Happening, Trace
 
-
-class Deed(NamedTuple):
-    """Something done, and the logs that record it."""
-
-    activity: str
-    channels: tuple[str, ...]
-    role: str | None = None
-    object: str | None = None
-    location: str | None = None
+MOST_WORDS = 300_000
+"""Sequences of deeds that are gone through at most, wanted or not."""
 
 
 class Case(NamedTuple):
@@ -43,183 +33,73 @@ class Case(NamedTuple):
         return len(self.times) - len(set(self.times))
 
 
-@dataclass(frozen=True)
-class Words:
-    """What cases of some rules are made of.
-
-    Attributes
-    ----------
-    structures : tuple of Structure
-    imagined : Imagined
-        Complete records.
-    vocabulary : Vocabulary
-        Kinds of rows, people and durations that make a difference to one of the rules.
-    """
-
-    structures: tuple[Structure, ...]
-    imagined: Imagined
-    vocabulary: Vocabulary
-
-    @classmethod
-    def of(cls, structures: Sequence[Structure], imagined: Imagined) -> Words:
-        """What the rules look at."""
-        for structure in structures:
-            for duration in durations_of(structure):
-                if duration.working:
-                    raise InputError(
-                        f"{duration} is working time, for which no cases are imagined",
-                        "audit both rules on one log",
-                    )
-        unquiet = Imagined(imagined.records.model_copy(update={"quiet_after": None}))
-        return cls(tuple(structures), imagined, vocabulary(structures, unquiet))
-
-    @cached_property
-    def deeds(self) -> tuple[Deed, ...]:
-        """Each is recorded in every log that can record it; in each of them alone too, where the rules do
-        not ask the same logs for it.
-        """
-        channels: dict[tuple[str | None, ...], list[str]] = {}
-        for kind in self.vocabulary.kinds:
-            channels.setdefault(_fields(kind), []).append(kind.channel)
-        found: dict[Deed, None] = {}
-        for (activity, *fields), logs in channels.items():
-            apart = len(logs) > 1 and self._asked_apart(str(activity))
-            for some in [tuple(logs), *((log,) for log in logs if apart)]:
-                found[Deed(str(activity), some, *fields)] = None
-        return tuple(found)
-
-    def _asked_apart(self, activity: str) -> bool:
-        asked = set()
-        for structure in self.structures:
-            policy = structure.evidence
-            for constraint in structure.norm.constraints:
-                for act in (constraint.target, constraint.unless):
-                    if act is not None and activity in act.activities:
-                        logs = frozenset(self.imagined.recorders(activity, policy.channels))
-                        asked.add((logs, policy.needed(len(logs))))
-                        if constraint.template in COUNTING and len(logs) > 1:
-                            return True
-                if constraint.after is not None and activity in constraint.after.act.activities:
-                    asked.add((frozenset((constraint.after.channel,)), 1))
-            opener = structure.trigger
-            if opener.act is not None and opener.channel is not None and activity in opener.act.activities:
-                asked.add((frozenset((opener.channel,)), 1))
-        return len(asked) > 1
-
-    def numbers(self, *acts: Act | None) -> frozenset[int]:
-        """The deeds that have an activity of one of some acts."""
-        names = {name for act in acts if act is not None for name in act.activities}
-        return frozenset(i for i, deed in enumerate(self.deeds) if deed.activity in names)
-
-    def openers(self, structure: Structure) -> frozenset[int]:
-        """The deeds that may call a rule up; all where the start of a case does."""
-        if structure.trigger.act is None:
-            return frozenset(range(len(self.deeds)))
-        mutual = (c.target for c in structure.norm.constraints if c.template in MUTUAL)
-        return self.numbers(structure.trigger.act, *mutual)
-
-    @cached_property
-    def _related(self) -> list[tuple[frozenset[int] | None, frozenset[int], Duration]]:
-        """Durations that count from some deeds (None: from the first of a case) to others, or back."""
-        found = []
-        for structure in self.structures:
-            trigger = structure.trigger
-            opened = self.numbers(trigger.act) if trigger.act else None
-            for constraint in structure.norm.constraints:
-                after = constraint.after.act if constraint.after else None
-                sought = self.numbers(constraint.target, constraint.unless, after)
-                if trigger.window is not None:
-                    found.append((opened, sought, trigger.window))
-                if constraint.deadline is not None:
-                    found.append((self.numbers(after) if after else opened, sought, constraint.deadline))
-                within = self.imagined.records.match_within
-                if within is not None and structure.evidence.operator != "any":
-                    found.append((sought, sought, within))
-        return found
-
-    def between(self, deeds: tuple[int, ...], i: int, j: int) -> tuple[Duration, ...]:
-        """The durations for which it matters how far two deeds of a case lie apart."""
-        one, other = deeds[i], deeds[j]
-        found = dict.fromkeys(
-            duration
-            for opened, sought, duration in self._related
-            if (other in sought and (i == 0 if opened is None else one in opened))
-            or (one in sought and opened is not None and other in opened)
+def trace(words: Words, case: Case) -> Trace:
+    """The rows of a case."""
+    return tuple(
+        Happening(
+            deed.activity, channel, at, words.vocabulary.people[who], deed.role, deed.object, deed.location
         )
-        return tuple(found)
+        for deed, who, at in ((words.deeds[number], who, at) for number, who, at in zip(*case, strict=True))
+        for channel in deed.channels
+    )
 
-    def trace(self, case: Case) -> Trace:
-        """The rows of a case."""
-        return tuple(
-            Happening(
-                deed.activity, channel, at, self.vocabulary.people[who], deed.role, deed.object, deed.location
-            )
-            for deed, who, at in (
-                (self.deeds[number], who, at) for number, who, at in zip(*case, strict=True)
-            )
-            for channel in deed.channels
-        )
 
-    def log(self, cases: Sequence[Case]) -> EventLog:
-        """One log of them, each named by its number, and of a case in which everything is done."""
-        connection = open_connection()
-        flat = [
-            (case, f"{case}#{place}.{row}", number, row, who, at)
-            for case, one in enumerate(cases)
-            for place, (number, who, at) in enumerate(zip(*one, strict=True))
-            for row in range(len(self.deeds[number].channels))
-        ]
-        records = [
-            (i, row, deed, channel)
-            for i, deed in enumerate(self.deeds)
-            for row, channel in enumerate(deed.channels)
-        ]
-        connection.execute(
-            """INSERT INTO events
-               WITH told AS (SELECT unnest($case::INTEGER[]) AS c, unnest($event::VARCHAR[]) AS event,
-                                    unnest($deed::INTEGER[]) AS d, unnest($row::INTEGER[]) AS r,
-                                    unnest($who::INTEGER[]) AS w, unnest($instant::TIMESTAMP[]) AS instant),
-                    deeds AS (SELECT unnest($number::INTEGER[]) AS d, unnest($place::INTEGER[]) AS r,
-                                     unnest($activity::VARCHAR[]) AS activity,
-                                     unnest($channel::VARCHAR[]) AS channel,
-                                     unnest($grain::VARCHAR[]) AS grain,
-                                     unnest($role::VARCHAR[]) AS role, unnest($object::VARCHAR[]) AS "object",
-                                     unnest($location::VARCHAR[]) AS "location")
-               SELECT event, c::VARCHAR, activity, date_trunc(grain, instant) - to_minutes($offset), $offset,
-                      grain, $people[w + 1], role, "object", "location", channel, NULL
-               FROM told JOIN deeds USING (d, r)""",
-            {
-                **dict(
-                    zip(
-                        ("case", "event", "deed", "row", "who", "instant"),
-                        map(list, zip(*flat, strict=True)),
-                        strict=True,
-                    )
-                ),
-                "number": [i for i, *_ in records],
-                "place": [row for _, row, *_ in records],
-                "channel": [channel for *_, channel in records],
-                "grain": [self.imagined.grain(channel) for *_, channel in records],
-                **{
-                    f: [getattr(d, f) for _, _, d, _ in records]
-                    for f in ("activity", "role", "object", "location")
-                },
-                "people": list(self.vocabulary.people),
-                "offset": self.imagined.records.offset or 0,
+def log_of(words: Words, cases: Sequence[Case]) -> EventLog:
+    """One log of them, each named by its number, and of a case in which everything is done."""
+    connection = open_connection()
+    flat = [
+        (case, f"{case}#{place}.{row}", number, row, who, at)
+        for case, one in enumerate(cases)
+        for place, (number, who, at) in enumerate(zip(*one, strict=True))
+        for row in range(len(words.deeds[number].channels))
+    ]
+    records = [
+        (i, row, deed, channel)
+        for i, deed in enumerate(words.deeds)
+        for row, channel in enumerate(deed.channels)
+    ]
+    connection.execute(
+        """INSERT INTO events
+           WITH told AS (SELECT unnest($case::INTEGER[]) AS c, unnest($event::VARCHAR[]) AS event,
+                                unnest($deed::INTEGER[]) AS d, unnest($row::INTEGER[]) AS r,
+                                unnest($who::INTEGER[]) AS w, unnest($instant::TIMESTAMP[]) AS instant),
+                deeds AS (SELECT unnest($number::INTEGER[]) AS d, unnest($place::INTEGER[]) AS r,
+                                 unnest($activity::VARCHAR[]) AS activity,
+                                 unnest($channel::VARCHAR[]) AS channel,
+                                 unnest($grain::VARCHAR[]) AS grain,
+                                 unnest($role::VARCHAR[]) AS role, unnest($object::VARCHAR[]) AS "object",
+                                 unnest($location::VARCHAR[]) AS "location")
+           SELECT event, c::VARCHAR, activity, date_trunc(grain, instant) - to_minutes($offset), $offset,
+                  grain, $people[w + 1], role, "object", "location", channel, NULL
+           FROM told JOIN deeds USING (d, r)""",
+        {
+            **dict(
+                zip(
+                    ("case", "event", "deed", "row", "who", "instant"),
+                    map(list, zip(*flat, strict=True)),
+                    strict=True,
+                )
+            ),
+            "number": [i for i, *_ in records],
+            "place": [row for _, row, *_ in records],
+            "channel": [channel for *_, channel in records],
+            "grain": [words.imagined.grain(channel) for *_, channel in records],
+            **{
+                f: [getattr(d, f) for _, _, d, _ in records]
+                for f in ("activity", "role", "object", "location")
             },
-        )
-        everything = tuple(
-            Happening(kind.activity, kind.channel, START, who, kind.role, kind.object, kind.location)
-            for kind in self.vocabulary.kinds
-            for who in self.vocabulary.people
-        )
-        rows = [row[: len(COLUMNS)] for row in self.imagined.rows(EVERYTHING, everything)]
-        connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * len(rows[0]))})", rows)
-        return EventLog.sealed(connection, "", self.imagined.records)
-
-
-def _fields(kind: Kind) -> tuple[str | None, ...]:
-    return kind.activity, kind.role, kind.object, kind.location
+            "people": list(words.vocabulary.people),
+            "offset": words.imagined.records.offset or 0,
+        },
+    )
+    everything = tuple(
+        Happening(kind.activity, kind.channel, START, who, kind.role, kind.object, kind.location)
+        for kind in words.vocabulary.kinds
+        for who in words.vocabulary.people
+    )
+    rows = [row[: len(COLUMNS)] for row in words.imagined.rows(EVERYTHING, everything)]
+    connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    return EventLog.sealed(connection, "", words.imagined.records)
 
 
 def cases(
@@ -231,24 +111,58 @@ def cases(
     Of deeds at one instant every set is taken once. Of instants that lie in the same order, at the same
     places together, and on the same side of each deadline that counts between two of them, one is taken.
     """
-    people = range(len(words.vocabulary.people))
-    who = [p for p in product(people, repeat=events) if p[0] == 0]
+    if len(words.deeds) ** events > MOST_WORDS:
+        return None
     regions = Regions(words)
     found: list[Case] = []
     for deeds in product(range(len(words.deeds)), repeat=events):
         if not any(one(frozenset(deeds)) for one in wanted):
             continue
+        persons = list(_persons(words, deeds))
         for times in regions.of(deeds):
-            if any(times[i] == times[i - 1] and deeds[i] < deeds[i - 1] for i in range(1, events)):
-                continue
-            found += [Case(deeds, persons, times) for persons in who]
+            if all(times[i] != times[i - 1] or deeds[i] >= deeds[i - 1] for i in range(1, events)):
+                found += [Case(deeds, people, times) for people in persons]
         if len(found) > most:
             return None
-    return sorted(found, key=lambda case: (case.ties, len(set(case.people)), case.times[-1] - case.times[0]))
+    return plainest_first(found)
 
 
-Sides = tuple[int, ...]
-"""Where a case begins, and the order and the sides of deadlines of its instants, one after the other."""
+def _persons(words: Words, deeds: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Who may have done each; the first of whom it matters is the first person."""
+    matters = [place for place, deed in enumerate(deeds) if deed in words.personal]
+    for others in product(range(len(words.vocabulary.people)), repeat=max(0, len(matters) - 1)):
+        persons = dict(zip(matters[1:], others, strict=True))
+        yield tuple(persons.get(place, 0) for place in range(len(deeds)))
+
+
+def some_cases(words: Words, wanted: Sequence[Sequence[frozenset[int]]], most: int) -> list[Case]:
+    """Some cases where there are too many: of each deed that is wanted one kind or none, and now and then
+    another deed.
+    """
+    rng, regions = random.Random(0), Regions(words)
+    found: dict[Case, None] = {}
+    for _ in range(most):
+        chosen = [rng.choice(sorted(some)) for some in rng.choice(wanted) if some and rng.random() < 0.9]
+        chosen += [rng.randrange(len(words.deeds))] * (rng.random() < 0.2)
+        rng.shuffle(chosen)
+        if chosen:
+            deeds = tuple(chosen)
+            persons = list(_persons(words, deeds))
+            people = rng.choice(persons) if rng.random() < 0.3 else persons[0]
+            found[Case(deeds, people, regions.drawn(deeds, rng))] = None
+    return plainest_first(list(found))
+
+
+def plainest_first(found: list[Case]) -> list[Case]:
+    """Those of few events first, then those without ties, of one person, in a short time."""
+    return sorted(
+        found,
+        key=lambda case: (len(case.deeds), case.ties, len(set(case.people)), case.times[-1] - case.times[0]),
+    )
+
+
+Path = tuple[int, ...]
+"""Which of the instants that may begin a case, or come next in it, each of its instants is."""
 
 
 class Regions:
@@ -261,26 +175,43 @@ class Regions:
 
     def of(self, deeds: tuple[int, ...]) -> list[tuple[datetime, ...]]:
         """Of a case of some deeds in this order."""
-        pairs = list(combinations(range(len(deeds)), 2))
-        related = tuple(self.words.between(deeds, i, j) for i, j in pairs)
+        between = self._between(deeds)
+        related = tuple(between.values())
         if related not in self.known:
-            between = dict(zip(pairs, related, strict=True))
-            chosen: dict[Sides, tuple[datetime, ...]] = {}
+            chosen: dict[tuple[int, ...], tuple[datetime, ...]] = {}
             for number, start in enumerate(self.starts):
                 for times in self._further((start,), len(deeds), between):
                     chosen.setdefault((number, *_sides(times, between)), times)
             self.known[related] = list(chosen.values())
         return self.known[related]
 
-    def like(self, deeds: tuple[int, ...], sides: Sides) -> tuple[datetime, ...]:
-        """The instants that have these sides."""
-        return next(times for times in self.of(deeds) if self.sides(deeds, times) == sides)
+    def path(self, case: Case) -> Path:
+        """The instants of a case by their places, which pairs that are alike share."""
+        between = self._between(case.deeds)
+        return self.starts.index(case.times[0]), *(
+            self._next(case.times[:place], len(case.deeds), between).index(case.times[place])
+            for place in range(1, len(case.deeds))
+        )
 
-    def sides(self, deeds: tuple[int, ...], times: tuple[datetime, ...]) -> Sides:
-        """Order and sides of deadlines, and where a case begins."""
+    def along(self, deeds: tuple[int, ...], path: Path) -> tuple[datetime, ...]:
+        """The instants of a case of some deeds by their places."""
+        between = self._between(deeds)
+        times: tuple[datetime, ...] = (self.starts[path[0]],)
+        for place in path[1:]:
+            times += (self._next(times, len(deeds), between)[place],)
+        return times
+
+    def _between(self, deeds: tuple[int, ...]) -> dict[tuple[int, int], tuple[Duration, ...]]:
         pairs = combinations(range(len(deeds)), 2)
-        between = {(i, j): self.words.between(deeds, i, j) for i, j in pairs}
-        return self.starts.index(times[0]), *_sides(times, between)
+        return {(i, j): self.words.between[deeds[i], deeds[j], i == 0] for i, j in pairs}
+
+    def drawn(self, deeds: tuple[int, ...], rng: random.Random) -> tuple[datetime, ...]:
+        """Some instants of a case of some deeds in this order."""
+        between = self._between(deeds)
+        times: tuple[datetime, ...] = (rng.choice(self.starts),)
+        while len(times) < len(deeds):
+            times += (rng.choice(self._next(times, len(deeds), between)),)
+        return times
 
     def _further(
         self, so_far: tuple[datetime, ...], events: int, between: dict[tuple[int, int], tuple[Duration, ...]]
@@ -288,19 +219,26 @@ class Regions:
         if len(so_far) == events:
             yield so_far
             return
+        for at in self._next(so_far, events, between):
+            yield from self._further((*so_far, at), events, between)
+
+    def _next(
+        self, so_far: tuple[datetime, ...], events: int, between: dict[tuple[int, int], tuple[Duration, ...]]
+    ) -> list[datetime]:
+        """When the next event may be: at once, a moment later, at a deadline, a moment beyond it, or where a
+        later event lies just beyond one deadline and within another that starts here.
+        """
         place, moment = len(so_far), self.words.imagined.moment
         bases = {so_far[-1]}
         for i, before in enumerate(so_far):
             bases |= {d.after(before) for d in between[i, place]}
-            # where a later deed lies just beyond one deadline and within another that starts here
             for later in range(place + 1, events):
                 bases |= {
                     before + (far.after(before) - near.after(before))
                     for far in between[i, later]
                     for near in between[place, later]
                 }
-        for at in sorted({at for base in bases for at in (base, base + moment) if at >= so_far[-1]}):
-            yield from self._further((*so_far, at), events, between)
+        return sorted({at for base in bases for at in (base, base + moment) if at >= so_far[-1]})
 
 
 def _sides(
