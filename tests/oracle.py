@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import working_oracle
 
@@ -308,11 +309,15 @@ class Log:
 
     def _utc(self, moment: datetime | date, *, end: bool) -> datetime:
         """A declared instant as UTC, or the first or last microsecond of a declared local day (G6, E7)."""
-        shift = timedelta(minutes=self.records.offset or 0)
+        zone, shift = self.records.zone, timedelta(minutes=self.records.offset or 0)
+        clock: tzinfo = ZoneInfo(zone) if zone else timezone(shift)
         if isinstance(moment, datetime):
-            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment - shift
-        midnight = datetime(moment.year, moment.month, moment.day) - shift
-        return midnight + DAY - MICROSECOND if end else midnight
+            at = moment if moment.tzinfo else moment.replace(tzinfo=clock)
+            return at.astimezone(UTC).replace(tzinfo=None)
+        midnight = datetime(moment.year, moment.month, moment.day)
+        if end:
+            return self._utc(midnight + DAY, end=True) - MICROSECOND
+        return self._utc(midnight, end=False)
 
     def _end_of_observation(self) -> datetime | None:
         """Declared, else the last end-of-grain of any dated row of D (line 4, G5)."""
@@ -1201,13 +1206,18 @@ def shown(opening: Opening, instance: str, index: int, finding: Finding) -> Inst
     )
 
 
+Row = tuple[int, InstanceVerdict]
+"""A verdict with the number of the reading that gives it."""
+
+
 def evaluate(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> list[InstanceVerdict]:
     """A verdict for every instance × constraint, sorted by (case_id, instance, constraint)."""
     rows = [
-        shown(opening, opening.instance, index, finding)
-        for opening, index, finding in judged(structure, Log(records, events))
+        (number, shown(opening, opening.instance, index, finding))
+        for number, log in readings(records, events)
+        for opening, index, finding in judged(structure, log)
     ]
-    return sorted(rows, key=lambda v: v[:3])
+    return settled(rows, records, events, everywhere=False)
 
 
 def evaluate_procedure(
@@ -1218,25 +1228,92 @@ def evaluate_procedure(
 ) -> list[InstanceVerdict]:
     """Verdicts on the recorded steps after each violation (line 23); the activation is an instant, so no row
     is its own target."""
-    log = Log(records, events)
     violated = {v[:3] for v in norm_verdicts if v.verdict == "violated"}
     rows = []
-    for opening, index, finding in judged(structure, log):
-        if (opening.case_id, opening.instance, index) not in violated or finding.instant is None:
-            continue
-        for number, step in enumerate(structure.procedure.steps):
-            able = log.recorders(Act(activity=step.activity)) if step.activity else []
-            if not able or step.activity is None:
+    for reading, log in readings(records, events):
+        for opening, index, finding in judged(structure, log):
+            if (opening.case_id, opening.instance, index) not in violated or finding.instant is None:
                 continue
-            duty = Constraint(
-                template="response",
-                target=Act(activity=step.activity),
-                correlate="same_case",
-                deadline=structure.procedure.response_time,
-            )
-            norm = Norm(bearer=Office(role=step.role), constraints=(duty,))
-            policy = EvidencePolicy(channels=tuple(able), operator="any")
-            violation = opening._replace(row=None, t0=finding.instant, bearer=step.role, of_target=False)
-            done = judge(log, norm, policy, duty, None, violation)
-            rows.append(shown(violation, f"{opening.instance}#{index}", number, done))
-    return sorted(rows, key=lambda v: v[:3])
+            for number, step in enumerate(structure.procedure.steps):
+                able = log.recorders(Act(activity=step.activity)) if step.activity else []
+                if not able or step.activity is None:
+                    continue
+                duty = Constraint(
+                    template="response",
+                    target=Act(activity=step.activity),
+                    correlate="same_case",
+                    deadline=structure.procedure.response_time,
+                )
+                norm = Norm(bearer=Office(role=step.role), constraints=(duty,))
+                policy = EvidencePolicy(channels=tuple(able), operator="any")
+                violation = opening._replace(row=None, t0=finding.instant, bearer=step.role, of_target=False)
+                done = judge(log, norm, policy, duty, None, violation)
+                rows.append((reading, shown(violation, f"{opening.instance}#{index}", number, done)))
+    return settled(rows, records, events, everywhere=True)
+
+
+# ---- local times that come twice (G8)
+
+MOST_TWICE = 4
+
+
+def later(records: RecordLayer, row: Event) -> Event | None:
+    """The row as it stands an hour on, where its local time comes again and its offset is the first's."""
+    if records.zone is None or row.timestamp is None or row.grain == "day":
+        return None
+    zone, shows = ZoneInfo(records.zone), row.timestamp + timedelta(minutes=row.offset or 0)
+    first, again = (shows.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1))
+    assert first is not None
+    assert again is not None
+    if again >= first or first != timedelta(minutes=row.offset or 0):
+        return None
+    minutes = round((first - again) / timedelta(minutes=1))
+    return row._replace(timestamp=row.timestamp + (first - again), offset=(row.offset or 0) - minutes)
+
+
+def doubtful(records: RecordLayer, events: Sequence[Event]) -> dict[str, list[str]]:
+    """Per case the rows that may stand at either of two instants."""
+    found: dict[str, list[str]] = {}
+    for row in events:
+        if later(records, row) is not None:
+            found.setdefault(row.case_id, []).append(row.event_id)
+    return {case: sorted(rows) for case, rows in found.items()}
+
+
+def readings(records: RecordLayer, events: Sequence[Event]) -> Iterator[tuple[int, Log]]:
+    """The log in each reading of its cases, all of them as written in the first; of a case that has fewer
+    readings later logs hold nothing."""
+    written = Log(records, events)
+    yield 0, written
+    doubt = {case: rows for case, rows in doubtful(records, events).items() if len(rows) <= MOST_TWICE}
+    for number in range(1, 2 ** max(map(len, doubt.values()), default=0)):
+        rows = []
+        for row in events:
+            mine = doubt.get(row.case_id, [])
+            if number < 2 ** len(mine):
+                on = row.event_id in mine and number >> mine.index(row.event_id) & 1
+                rows.append((later(records, row) or row) if on else row)
+        log = Log(records, rows)
+        log.end, log.coverage, log.common_grain = written.end, written.coverage, written.common_grain  # type: ignore[method-assign]
+        yield number, log
+
+
+def settled(
+    rows: Sequence[Row], records: RecordLayer, events: Sequence[Event], *, everywhere: bool
+) -> list[InstanceVerdict]:
+    """What every reading of a case says, as the first tells it; the rest is undecided. ``everywhere`` leaves out
+    what only some readings have."""
+    doubt = doubtful(records, events)
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault((*row[1][:3], row[1].of_target), []).append(row)
+    verdicts = []
+    for (case, *_), each in found.items():
+        first, many = min(each)[1], len(doubt.get(case, ()))
+        whole = len(each) == (2**many if many <= MOST_TWICE else 1)
+        if whole and many <= MOST_TWICE and len({v.verdict for _, v in each}) == 1:
+            verdicts.append(first)
+        elif whole or not everywhere:
+            told = first._replace(verdict="indeterminate", reason="twice", witnesses=(), due=None)
+            verdicts.append(told._replace(slack_seconds=None))
+    return sorted(verdicts, key=lambda v: v[:3])

@@ -39,7 +39,7 @@ from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
 CAUGHT = 0.95
 MODULES = (
-    "sql", "calendar", "checkable", "corroboration", "evidence",
+    "sql", "calendar", "twice", "checkable", "corroboration", "evidence",
     "compilation", "instances", "intervals", "outcomes", "compile", "run",
 )  # fmt: skip
 """Load order: each after those it imports."""

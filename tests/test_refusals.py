@@ -86,6 +86,13 @@ NO_PLACE = log(without="location")
         (CHECK_IN, DATES, "too_coarse", "the log keeps dates only for 'StartShift', the sentence asks for 30 minutes"),
         ("After a shift starts, staff must check in at the restaurant.", NO_PLACE, "no_such_field", "the log keeps no places, the sentence asks for 'restaurant'"),
         ("If the weather is bad, staff must check in.", NO_PLACE, "no_such_field", "no act and no field of the log shows 'If the weather is bad'"),
+        ("After a shift starts, pregnant waiters must check in.", small.LOG, "no_such_field", "no act and no field of the log shows 'pregnant'"),
+        ("After a shift starts, waiters who own a dog must check in.", small.LOG, "no_such_field", "no act and no field of the log shows 'who own a dog'"),
+        ("After a shift starts, waiters hired through an agency must check in.", small.LOG, "no_such_field", "no act and no field of the log shows 'hired through an agency'"),
+        ("During the summer holidays, staff must check in after a shift starts.", small.LOG, "no_such_field", "no act and no field of the log shows 'the summer holidays'"),
+        ("On Mondays, staff must check in after a shift starts.", small.LOG, "no_such_field", "no act and no field of the log shows 'Mondays'"),
+        ("After a shift starts, staff must check in by the end of the week.", small.LOG, "time_not_read", "the time 'by the end of the week' is stated and could not be read as the time of anything"),
+        ("After a shift starts, staff must check in before 9 a.m.", small.LOG, "time_not_read", "the time 'before 9 a.m' is stated and could not be read as the time of anything"),
     ],
 )  # fmt: skip
 def test_a_sentence_is_refused_for_its_reason(
@@ -106,6 +113,9 @@ def test_a_sentence_is_refused_for_its_reason(
         ("After a shift starts, staff must check in within 3 days.", DATES),
         ("After a shift starts, staff must check in at the restaurant.", small.LOG),
         ("If the weather is bad, staff must check in.", small.LOG),
+        ("Whenever a new shift starts, the competent staff must check in.", small.LOG),
+        ("Since 1 March, staff must check in after a shift starts.", small.LOG),
+        ("In our restaurant, staff must check in after a shift starts.", small.LOG),
         ("Staff must not serve.", small.LOG),
     ],
 )

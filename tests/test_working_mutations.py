@@ -41,7 +41,7 @@ MUTATIONS = [
     # W4: offset and grain
     Mutation("the bound has the activation's offset", "calendar", "WHEN u.grain = 'day' THEN u.off ELSE k.ahead END", "WHEN u.grain = 'day' THEN u.off ELSE u.off END"),
     Mutation("a date's bound has the calendar's offset", "calendar", "WHEN u.grain = 'day' THEN u.off ELSE k.ahead END", "WHEN u.grain = 'day' THEN k.ahead ELSE k.ahead END"),
-    Mutation("clocks never change", "calendar", "for c in changes if c.at > begins]", "for c in changes if c.at > begins][:0]"),
+    Mutation("clocks never change", "calendar", "for c in found if c.at > begins]", "for c in found if c.at > begins][:0]"),
     Mutation("the bound is not cut", "calendar", "CASE b.grain {cut} END - to_minutes(b.off) AS bound_ts", "b.ts AS bound_ts"),
     # W5: working hours
     Mutation("the end is the next morning", "calendar", '(">", "<=") if sign', '(">=", "<=") if sign'),

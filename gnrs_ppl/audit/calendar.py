@@ -118,8 +118,8 @@ class WorkingTime:
             return []
         first, last = self.days[0][0], self.days[-1][0]
         begins = self._midnight(first)
-        changes = _changes(self.clock, first, last)
-        return [(begins, _ahead(begins, self.clock))] + [(c.at, c.after) for c in changes if c.at > begins]
+        found = changes(self.clock, first, last)
+        return [(begins, _ahead(begins, self.clock))] + [(c.at, c.after) for c in found if c.at > begins]
 
     @cached_property
     def offsets(self) -> list[tuple[datetime, int]]:
@@ -154,9 +154,9 @@ class WorkingTime:
         """When the clocks that the log is read by show what comes twice, in UTC (W7)."""
         if self.records.zone is None:
             return []
-        changes = _changes(zone_of(self.records.zone), self.days[0][0], self.days[-1][0])
+        found = changes(zone_of(self.records.zone), self.days[0][0], self.days[-1][0])
         return [
-            (at - (before - after), at + (before - after)) for at, before, after in changes if after < before
+            (at - (before - after), at + (before - after)) for at, before, after in found if after < before
         ]
 
     def _midnight(self, day: date) -> datetime:
@@ -356,7 +356,7 @@ def _ahead(at: datetime, clock: tzinfo) -> timedelta:
     return at.replace(tzinfo=UTC).astimezone(clock).utcoffset() or timedelta()
 
 
-def _changes(clock: tzinfo, first: date, last: date) -> Iterator[_Change]:
+def changes(clock: tzinfo, first: date, last: date) -> Iterator[_Change]:
     """Every change of a clock, from the day before some days to the day after them."""
     low = datetime(first.year, first.month, first.day) - _DAY
     while low.date() <= last + _DAY:

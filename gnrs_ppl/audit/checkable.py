@@ -12,6 +12,7 @@ from typing import Literal
 
 from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.data import DataChecks, Rows
+from gnrs_ppl.audit.twice import Twice, shown_twice
 from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Attribute, Channel, RecordLayer
@@ -176,6 +177,8 @@ class CheckPlan:
         Their offsets, in minutes.
     extent : tuple of datetime or None
         The first and the last of them, naive UTC; None where there is none.
+    twice : tuple of Twice
+        Local times that come twice; empty where no row stands at one (G8).
     attributes : tuple of Attribute
         Those that the log was read with, in the order of its columns.
     assumptions : tuple of str
@@ -191,6 +194,7 @@ class CheckPlan:
     grains: tuple[Grain, ...]
     offsets: tuple[int, ...]
     extent: tuple[datetime, datetime] | None
+    twice: tuple[Twice, ...]
     attributes: tuple[Attribute, ...]
     assumptions: tuple[str, ...]
     findings: tuple[str, ...]
@@ -301,6 +305,12 @@ class _Checker:
         steps = self._steps()
         self._declared_capability()
         extent = None if first is None else (first, last)
+        twice, rows = shown_twice(self.records, self.log)
+        if rows:
+            self._assume(
+                f"{rows} rows stand at a local time that comes twice in {self.records.zone}: each is read both "
+                "ways, and what depends on it is left undecided"
+            )
         counted = WorkingTime.of(self.structure, self.records, extent).assumption
         if counted:
             self._assume(counted)
@@ -312,6 +322,7 @@ class _Checker:
             grains,
             offsets,
             extent,
+            twice,
             self.log.records.attributes,
             tuple(self.assumptions),
             tuple(self.findings),

@@ -10,6 +10,7 @@ from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import CheckPlan
 from gnrs_ppl.audit.evidence import SortedRows
 from gnrs_ppl.audit.sql import SqlStatement
+from gnrs_ppl.audit.twice import EVENTS
 from gnrs_ppl.context.time import Duration
 
 PARTS = ("months", "days", "seconds")
@@ -52,8 +53,12 @@ class Compilation:
         if self.records.quiet_after is not None or not grains:
             grains.add("microsecond")
         self.working = WorkingTime.of(plan.structure, plan.records, plan.extent)
-        offsets = tuple(sorted({*plan.offsets, *self.working.shifts}))
+        again = (t.ahead - t.back for t in plan.twice)
+        offsets = tuple(sorted({*plan.offsets, *again, *self.working.shifts}))
         self.st = SqlStatement(grains, offsets, plan.attributes, plan.records.automatic)
+        self.case, self.event = "case_id", "event_id"  # the columns by which instances are named
+        if plan.twice:
+            self.st.events, self.case, self.event = EVENTS, "written_case", "written_event"
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
         self.closing: SortedRows | None = None
         self.mutual = any(c.opener for c in plan.constraints)

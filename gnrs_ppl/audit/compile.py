@@ -11,6 +11,7 @@ from gnrs_ppl.audit.instances import add_instances, add_openers, add_records
 from gnrs_ppl.audit.intervals import add_activation, add_between, add_interval, add_threads
 from gnrs_ppl.audit.outcomes import add_breach, add_exception, add_judged, add_verdict
 from gnrs_ppl.audit.sql import Query
+from gnrs_ppl.audit.twice import add_readings, add_settled
 from gnrs_ppl.rule.types import NEIGHBOURS, POSITIVE
 
 __all__ = ["Grid", "Query", "compile_grid", "compile_procedure", "compile_rule"]
@@ -88,7 +89,9 @@ def compile_procedure(plan: CheckPlan) -> Query | None:
 
 
 def _norm(check: Compilation, *, with_breach: bool) -> None:
-    """Add ``verdicts``: the norm's row per instance and constraint."""
+    """Add ``verdicts``: the norm's row per instance and constraint; with a breach those of each reading (G8)."""
+    if check.plan.twice:
+        add_readings(check.st, check.plan.twice)
     add_records(check)
     add_instances(check)
     names = [
@@ -101,7 +104,10 @@ def _norm(check: Compilation, *, with_breach: bool) -> None:
         )
         for c in check.plan.constraints
     ]
-    check.st.add("verdicts", "Line 22: a row per instance and constraint", _union(names))
+    read = "verdicts" if with_breach or not check.plan.twice else "verdicts_as_read"
+    check.st.add(read, "Line 22: a row per instance and constraint", _union(names))
+    if read != "verdicts":
+        add_settled(check.st, "verdicts", read, ("point",) if check.grid else (), everywhere=False)
 
 
 def _procedure(check: Compilation) -> None:
@@ -116,7 +122,10 @@ def _procedure(check: Compilation) -> None:
         keep=True,
     )
     names = [_constraint(check, f"s{c.index}", c, "violations", with_breach=False) for c in check.plan.steps]
-    check.st.add("step_verdicts", "Line 23: a row per violation and step", _union(names))
+    read = "step_verdicts_as_read" if check.plan.twice else "step_verdicts"
+    check.st.add(read, "Line 23: a row per violation and step", _union(names))
+    if check.plan.twice:
+        add_settled(check.st, "step_verdicts", read, (), everywhere=True)
 
 
 def _constraint(check: Compilation, p: str, c: ConstraintPlan, instances: str, *, with_breach: bool) -> str:

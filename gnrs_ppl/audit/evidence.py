@@ -147,10 +147,10 @@ def act_rows(
         f"null{f'; all to the {common} (E4)' if common else ''}"
     )
     terms = [matches(st, name, act)]
-    table = "events"
+    table = st.events
     if threads is not None:  # no other row is compared with each activation
         acts = st.bind_all(f"{name}_acts", act.activities)
-        table = f"(SELECT * FROM events WHERE activity IS NULL OR activity IN ({acts}))"
+        table = f"(SELECT * FROM {st.events} WHERE activity IS NULL OR activity IN ({acts}))"
     return _rows(st, name, about, terms, channels, key, table, common=common, back=back, threads=threads)
 
 
@@ -169,7 +169,15 @@ def other_rows(
     """
     about = "N1: rows that are another event than the act, or may be one where a field is null"
     return _rows(
-        st, name, about, [f"NOT ({matches(st, name, act)})", *unlike], channels, key, common=None, back=back
+        st,
+        name,
+        about,
+        [f"NOT ({matches(st, name, act)})", *unlike],
+        channels,
+        key,
+        st.events,
+        common=None,
+        back=back,
     )
 
 
@@ -180,7 +188,7 @@ def _rows(
     terms: list[str],
     channels: tuple[str, ...],
     key: Key | None,
-    table: str = "events",
+    table: str,
     *,
     common: Grain | None,
     back: bool,
@@ -227,7 +235,7 @@ def closing_rows(st: SqlStatement, name: str, activities: tuple[str, ...]) -> So
         "Line 9: rows of an end activity, in any channel",
         f"""SELECT case_id, CAST(NULL AS VARCHAR) AS channel, event_id, "timestamp" AS ts, coalesce("offset", 0) AS off, "grain" AS grain,
                    TRUE AS definite
-            FROM events
+            FROM {st.events}
             WHERE activity IN ({st.bind_all(f"{name}_activity", activities)}) AND "timestamp" IS NOT NULL""",
     )
     return _sorted(st, SortedRows(name), False)

@@ -70,7 +70,7 @@ def add_records(check: Compilation) -> None:
             "cases",
             "Lines 9 and 16: the first and the last dated row of each case, and its start activity",
             f"""SELECT case_id, min({row}) AS first, max({end}) AS last_end{opening}
-                FROM events WHERE "timestamp" IS NOT NULL GROUP BY case_id""",
+                FROM {st.events} WHERE "timestamp" IS NOT NULL GROUP BY case_id""",
             keep=True,
         )
 
@@ -86,11 +86,12 @@ def add_instances(check: Compilation) -> None:
     st, structure = check.st, check.plan.structure
     trigger, office = structure.trigger, check.plan.constraints[0].bearer
     if trigger.act is None or trigger.channel is None:
-        cases = "SELECT DISTINCT case_id FROM events"
+        cases = f"SELECT DISTINCT case_id, {check.case} AS instance FROM {st.events}"
         definite = "f.first IS NOT NULL"
         if structure.scope.where:
             cases = (
-                f"SELECT * FROM (SELECT DISTINCT case_id, {_in_scope(check)} AS matched FROM events) AS e "
+                f"SELECT * FROM (SELECT DISTINCT case_id, {check.case} AS instance, {_in_scope(check)} AS matched "
+                f"FROM {st.events}) AS e "
                 "WHERE matched IS NOT FALSE"
             )
             definite += " AND coalesce(c.matched, FALSE)"
@@ -98,7 +99,7 @@ def add_instances(check: Compilation) -> None:
             check,
             "instances",
             "Line 7: one instance per case, at its first dated row",
-            f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance,
+            f"""SELECT row_number() OVER () AS inst, c.case_id, c.instance,
                        {st.bind("bearer", office) if office else "CAST(NULL AS VARCHAR)"} AS bearer,
                        {definite} AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
                        f.first.grain AS grain
@@ -168,10 +169,10 @@ def _opened(
         about,
         f"""SELECT row_number() OVER () AS inst, t.*
             FROM (
-                SELECT case_id, event_id AS instance, {st.bind("bearer", office) if office else '"resource"'} AS bearer,
+                SELECT case_id, {check.event} AS instance, {st.bind("bearer", office) if office else '"resource"'} AS bearer,
                        coalesce(matched, FALSE) AS definite, event_id, "timestamp" AS ts, coalesce("offset", 0) AS off, "grain",
                        "resource", "object"
-                FROM (SELECT *, {" AND ".join(terms)} AS matched FROM events) AS e
+                FROM (SELECT *, {" AND ".join(terms)} AS matched FROM {st.events}) AS e
                 WHERE matched IS NOT FALSE {first}
             ) AS t""",
     )

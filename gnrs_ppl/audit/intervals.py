@@ -95,7 +95,7 @@ def add_threads(check: Compilation, p: str, c: ConstraintPlan) -> Threads | None
         f"{p}_active",
         "D5: the activation's values, and a number for those of one case that are alike",
         f"""SELECT a.*{values}, dense_rank() OVER (ORDER BY {", ".join(alike)}) AS thread
-            FROM {p}_activated AS a JOIN events AS v ON v.event_id = a.at_id""",
+            FROM {p}_activated AS a JOIN {st.events} AS v ON v.event_id = a.at_id""",
     )
     key = "key AS its_key, " if c.key else ""
     its = "".join(f", its_{column}" for column in columns)

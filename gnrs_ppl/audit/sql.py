@@ -93,6 +93,8 @@ class SqlStatement:
         self.automatic = automatic
         self._attributes = {a.name: (attribute_column(i), a) for i, a in enumerate(attributes)}
         self.dates = "day" in self.grains
+        self.events = "events"
+        """The table of rows that acts are looked for in."""
         self._parameters: dict[str, Value] = {}
         self._parts: dict[str, str] = {}
 

@@ -40,6 +40,7 @@ Reason = Literal[
     # indeterminate
     "scope",
     "uncounted",
+    "twice",
     "after_unknown",
     "unknown_key",
     "unknown_match",

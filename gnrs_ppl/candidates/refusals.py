@@ -18,8 +18,10 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
+from gnrs_ppl.reading.narrowing import CIRCUMSTANCE, narrowed_by
 from gnrs_ppl.reading.plain import why_nothing
-from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
+from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
 
@@ -75,6 +77,10 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
+    narrows = narrowed_by(readings, vocabulary(context.schema), rules_of(readings)[context.rule])
+    if narrows and not context.records.prospective:
+        told = f"no act and no field of the log shows '{narrows}'"
+        return Refused(told, REMEDY, reason="no_such_field")
     if goal.within is None and (lost := _lost_time(readings, context.rule)):
         told = f"the time '{lost}' is stated and could not be read as the time of anything"
         return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
@@ -93,8 +99,14 @@ def _lost_time(readings: Readings, rule: int) -> str:
     if readings.procedure and readings.procedure.time:
         heeded.append(readings.procedure.time.span)
     ends = [m.start() for m in SENTENCE_END.finditer(readings.sentence)]
-    for length in durations(readings.sentence):
-        told = Span(length.start, length.end)
+    lost = [u.span.start for u in readings.unread]
+    calendar = [Span(*m.span()) for m in CALENDAR.finditer(readings.sentence)]
+    calendar = [
+        t
+        for t in calendar
+        if any(t.start <= start < t.end for start in lost) and not SINCE.search(readings.sentence, 0, t.start)
+    ]
+    for told in sorted((*(Span(t.start, t.end) for t in durations(readings.sentence)), *calendar)):
         here = bisect(ends, told.start)
         if any(bisect(ends, start) == here for start in used) and not any(
             told.start < h.end and h.start < told.end for h in heeded
@@ -203,11 +215,16 @@ def _grain(context: Context, channel: str) -> Grain | None:
     return (declared.grain if declared else None) or context.profile.grains.get(channel)
 
 
-def _fields_for(condition: str) -> set[str]:
-    """The fields of a log that may show a condition: of a place only places, of an amount none."""
+def _fields_for(condition: str, words: Vocabulary) -> set[str]:
+    """The fields of a log that may show a condition: places and things, of a place only places, of an amount
+    none; of the circumstances ("if …") things only where it names one.
+    """
     if patterns.AMOUNT.search(condition):
         return set()
-    return {"location"} if patterns.ELSEWHERE.search(condition) else {"location", "object"}
+    tokens = tokens_of(condition)
+    named = words.name_in("objects", tokens, range(len(tokens)))
+    unnamed = patterns.ELSEWHERE.search(condition) or (CIRCUMSTANCE.match(condition) and not named)
+    return {"location"} if unnamed else {"location", "object"}
 
 
 def _fieldless(context: Context, readings: Readings, reading: Reading, acts: list[ActRead]) -> Refused | None:
@@ -219,7 +236,9 @@ def _fieldless(context: Context, readings: Readings, reading: Reading, acts: lis
     if place is not None and "location" not in kept:
         told = f"the log keeps no places, the sentence asks for '{readings.words(place.span)}'"
         return Refused(told, REMEDY, reason="no_such_field")
-    if reading.condition is not None and not kept & _fields_for(readings.words(reading.condition)):
+    if reading.condition is not None and not kept & _fields_for(
+        readings.words(reading.condition), vocabulary(context.schema)
+    ):
         told = f"no act and no field of the log shows '{readings.words(reading.condition).strip()}'"
         return Refused(told, REMEDY, reason="no_such_field")
     return None

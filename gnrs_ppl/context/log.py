@@ -629,8 +629,8 @@ class _Import:
         twice, never = self._one("SELECT count(*) FILTER (shift < 0), count(*) FILTER (shift > 0) FROM zoned")
         if twice:
             self.findings.append(
-                f"{twice} times without offset come twice in {zone}, where clocks are put back; the earlier "
-                "is taken"
+                f"{twice} times without offset come twice in {zone}, where clocks are put back; they "
+                "stand as the earlier, and are read both ways by an audit"
             )
         if never:
             self.findings.append(

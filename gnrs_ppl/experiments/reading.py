@@ -58,6 +58,7 @@ FURTHER = (
     "three_officers",
     "three_auditors",
     "four_drafters",
+    "refusals",
     "kept",
     "kept_officers",
     "kept_auditors",

@@ -41,6 +41,23 @@ _ORDINAL = re.compile(r"(?<!within )(?<!than )(?<!for )(?<!in )(?<!after )\ba se
 _SHARE = re.compile(r"(?:an?|one|three) quarters? of (?!an? (?:hour|day|year)\b)", re.IGNORECASE)
 
 
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"  # as written, or "may" is one
+_DAYS = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+_SPELL = r"(?:(?:working|business|calendar) )?(?:day|week|month|quarter|year|season)"
+CALENDAR = re.compile(
+    rf"\b(?:(?:by|before|until|till|at|on|in|during|after)\s+)?(?:"
+    rf"(?:the\s+)?(?:end|close|beginning|start|middle|last day|first day|first|last|\w+day|\d+(?:st|nd|rd|th)?(?: day)?)\s+of\s+"
+    rf"(?:(?:the|each|every|that|this|a)\s+(?:(?:same|next|following|current|respective)\s+)?{_SPELL}|(?:business|{_MONTHS})\b)|"
+    rf"(?:(?:the|this|next|every|each)\s+)?(?:(?:first|last|next|following)\s+)?{_DAYS}|weekends?|(?:{_MONTHS})\s+\d+|\d+\.?\s+(?:{_MONTHS})|"
+    r"(?:on|in|at|during)\s+(?:the\s+)?(?:same|very same)\s+(?:day|week|month|morning|afternoon)|"
+    r"\d{1,2}(?:[:.]\d\d)?\s?(?:a\.?m\b|p\.?m\b|o['’]clock)|\w+ o['’]clock|noon|midnight|Easter|Christmas|New Year|tomorrow|tonight|"
+    rf"(?<=by )(?:{_MONTHS})|(?<=before )(?:{_MONTHS}))",
+)
+"""A time of the calendar or of the day, which is no length: "by the end of the month", "on Mondays", "before 5 p.m."."""
+SINCE = re.compile(r"\b(?:since|as of|as from|starting|effective|from)\s+$", re.IGNORECASE)
+"""Before a time of the calendar: when a rule came to hold, and nothing it asks."""
+
+
 class Length(NamedTuple):
     """A duration as stated, and whether in working weeks or the like, which it does not say."""
 

@@ -34,6 +34,8 @@ _SENTENCES: dict[Reason, str] = {
     "scope": "the record that would open the matter leaves out what decides whether the rule applies",
     "uncounted": "the calendar of the records cannot count the working time that the rule asks for, so there "
     "is no verdict",
+    "twice": "a time was recorded in the hour that comes twice when clocks are put back, and the verdict "
+    "hangs on which of the two was meant",
     "after_unknown": "the records do not settle whether {second} took place, on which the rule waits",
     "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to "
     "it",

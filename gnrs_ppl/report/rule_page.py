@@ -48,6 +48,7 @@ REASONS = {
     "unseen": "not recorded yet, time still running",
     "scope": "unclear whether the rule applies",
     "uncounted": "the calendar cannot count the working time",
+    "twice": "hangs on a local time that comes twice",
     "after_unknown": "unclear whether the second event came",
     "unknown_key": "the opening row names nobody to match",
     "unknown_match": "unclear whether a row is the act",

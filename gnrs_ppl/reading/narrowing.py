@@ -1,0 +1,199 @@
+"""Words that narrow what a sentence is about and that no part of its readings took: "pregnant patients", "orders from
+abroad", "in the children's ward". A rule without them would bind in cases of which the sentence says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import MODAL, SENTENCE_END, Clause, clauses
+from gnrs_ppl.reading.constructions import functional
+from gnrs_ppl.reading.types import Readings, Span
+from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.words import PARTICLES
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", listed))
+
+
+_BEFORE_A_THING = frozenset(
+    {
+        "",
+        "a",
+        "an",
+        "the",
+        "any",
+        "each",
+        "every",
+        "all",
+        "no",
+        "of",
+        "for",
+        "to",
+        "from",
+        "with",
+        "by",
+        "in",
+        "on",
+    }
+    | {"at", "and", "or", "that", "whenever", "when", "if", "once", "after", "before", ",", ":", "–"}
+)
+"""What may stand before a thing with a word on it; an empty one is the beginning of a sentence."""
+_NARROWS_NOTHING = _words(
+    """
+    new incoming received individual single whole entire complete full relevant respective corresponding competent
+    responsible assigned said given particular certain specific actual original own other another next last first second
+    third final resulting pending current present ongoing concerned affected related same very dear poor proper due
+    duly further additional subsequent following previous preceding prior earlier later initial such whichever mere
+    simple normal usual regular ordinary valid necessary required requested underlying remaining overall general
+    aforementioned abovementioned applicable named mentioned identical different separate two three four five six
+    seven eight nine ten both either several many few most some member members staff colleague colleagues
+    """
+)
+_NOBODY_IN_PARTICULAR = _words(
+    """
+    i we us me you someone somebody anyone anybody everyone everybody nobody people person persons whoever whatever
+    something anything everything nothing our my your their his her its hi hello hey dear thanks please
+    """
+)
+_OF_A_THING = re.compile(
+    r"\s+(?:(?:from|of|for|about|concerning|regarding|involving|with|without)\b|"
+    r"(?:who|that|which|whose)\b(?! (?:may|must|shall|can)\b)|(?=\w+(?:ed|en|wn)\b))",
+    re.IGNORECASE,
+)
+"""Opens what narrows the thing named before it."""
+_ENDS = re.compile(
+    rf"[,;:.()–]|\b(?:{MODAL}|is|are|has|have|was|were|unless|after|before|within|until|once|when|if)\b",
+    re.IGNORECASE,
+)
+CIRCUMSTANCE = re.compile(
+    r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b", re.IGNORECASE
+)
+"""Opens the circumstances in which something is due, and no event after which it is."""
+_BINDS = re.compile(MODAL, re.IGNORECASE)
+_FRONTED = re.compile(
+    r"\s*(?:during|for|in|inside|outside|at|on|near|among|amongst|throughout)\s+(?P<words>[^,.;:]{3,60}),",
+    re.IGNORECASE,
+)
+"""Begins a sentence with when or where it holds."""
+_IN_GENERAL = re.compile(
+    r"\b(?:our|my|this|these|which|that|order|principle|view|rule|law|policy|general|fact|addition|doubt|opinion|practice|"
+    r"case|cases|event|events|light|short|future|turn|line|accordance|compliance|keeping|interests?|contrast|time|times|"
+    r"return|file|files|record|records|log|past|week|month|year|end|meantime|any|every|all|other|hand|behalf|whole|paragraph|section|article|clause|particular|words|request|summary|reasons?|sake|instance|example|purposes?|information|safety|benefit|everyone)\b",
+    re.IGNORECASE,
+)
+"""What such words say where they narrow nothing."""
+
+
+def narrowed_by(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> str:
+    """The first words that narrow what some statements are about and that no part of their readings took.
+
+    Parameters
+    ----------
+    readings : Readings
+    words : Vocabulary
+        Of the schema.
+    rule : sequence of int
+        The statements, by number.
+
+    Returns
+    -------
+    str
+        Empty where there are none.
+    """
+    sentences = _sentences(readings.sentence)
+    for number in rule:
+        if readings.statements[number].best.force == "may":
+            continue  # what is left free binds nobody
+        place = readings.statements[number].best.targets[0].span.start
+        start, end = next((s for s in sentences if s[0] <= place < s[1]), sentences[-1])
+        found = min(_narrowing(readings, words, start, end), key=lambda s: s.start, default=None)
+        if found is not None:
+            return readings.words(found).strip()
+    return ""
+
+
+def _sentences(text: str) -> list[tuple[int, int]]:
+    ends = [0, *(m.end() for m in SENTENCE_END.finditer(text)), len(text)]
+    return [(a, b) for a, b in pairwise(ends) if text[a:b].strip()] or [(0, len(text))]
+
+
+def _narrowing(readings: Readings, words: Vocabulary, start: int, end: int) -> Iterator[Span]:
+    text, tokens = readings.sentence, tokens_of(readings.sentence)
+    at = [i for i, t in enumerate(tokens) if start <= t.start < end]
+    lost = {i for u in readings.unread for i in at if u.span.start <= tokens[i].start < u.span.end}
+    named = [span for kind in ("objects", "roles") for _, (_, span, _) in words.name_in(kind, tokens, at)]
+    known = {w for action in words.actions for w in words.words_of(action)}
+    lost = {i for i in lost if tokens[i].text not in _NOBODY_IN_PARTICULAR}
+    own = {i for i in lost if known.isdisjoint(_forms(tokens[i].text))}
+    beside = [
+        *(readings.evidence.spans if readings.evidence else ()),
+        *(readings.procedure.spans if readings.procedure else ()),
+    ]
+    for thing in (n for n in named if not any(b.start <= n.start < b.end for b in beside)):
+        first = next(i for i in at if tokens[i].start >= thing.start)
+        yield from _adjective(text, tokens, first, lost)
+        yield from _behind(text, tokens, thing, own, end)
+    for clause in clauses(text, start, end):
+        if clause.first and CIRCUMSTANCE.match(clause.opener) and _all_lost(tokens, clause, own, named):
+            yield Span(clause.opened, clause.end)
+    if fronted := _FRONTED.match(text, start, end):
+        place = Span(*fronted.span("words"))
+        if _all_lost(tokens, place, lost) and not _IN_GENERAL.search(fronted["words"]):
+            yield place
+
+
+def _adjective(text: str, tokens: Sequence[Token], first: int, lost: Collection[int]) -> Iterator[Span]:
+    """The words right before a thing, where they are its own and no part took them."""
+    begin = first
+    while begin and begin - 1 in lost and tokens[begin - 1].text not in _NARROWS_NOTHING:
+        begin -= 1
+    before = tokens[begin - 1].text if begin else ""
+    opens = before in _BEFORE_A_THING or not before[0].isalpha()
+    own = Span(tokens[begin].start, tokens[first - 1].end)
+    if begin < first and opens and ((before and text[own.start].isupper()) or _describes(tokens[begin].text)):
+        yield own
+
+
+def _describes(text: str) -> bool:
+    """Whether a word says how a thing is, and is no verb or noun of the lexicon: of a traffic fine every fine is one."""
+    return text not in (*lemmas(text, "n"), *lemmas(text, "v"))
+
+
+def _behind(
+    text: str, tokens: Sequence[Token], thing: Span, lost: Collection[int], end: int
+) -> Iterator[Span]:
+    """What is said of a thing right behind it, where no part took any of its words."""
+    opened = _OF_A_THING.match(text, thing.end, end)
+    if opened is None:
+        return
+    closed = _ENDS.search(text, opened.end(), end)
+    span = Span(opened.start(), closed.start() if closed else end)
+    binds = closed and _BINDS.match(closed[0]) and not patterns.PERMISSION.match(closed[0])
+    if binds and _all_lost(tokens, span, lost):
+        yield span
+
+
+def _forms(text: str) -> set[str]:
+    return {text, *lemmas(text, "n"), *lemmas(text, "v")}
+
+
+def _all_lost(
+    tokens: Sequence[Token], span: Span | Clause, lost: Collection[int], named: Sequence[Span] = ()
+) -> bool:
+    """Whether a stretch has words with content, beside names, and no part took any of them."""
+    inside = [
+        i
+        for i, t in enumerate(tokens)
+        if span.start <= t.start < span.end
+        and t.text[0].isalpha()
+        and t.text not in STOP | PARTICLES
+        and not functional(t.text)
+        and not any(n.start <= t.start < n.end for n in named)
+    ]
+    return bool(inside) and all(i in lost for i in inside)
