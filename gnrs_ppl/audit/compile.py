@@ -215,19 +215,18 @@ def _chosen(check: Compilation, p: str, c: ConstraintPlan, threads: Threads | No
     later = f"({ends[1]} > {ends[0]} OR {ends[1]} = {ends[0]} AND b.proof_event_id > a.proof_event_id)"
     second = f"b.proven AND (NOT a.proven OR {later})"
     proof = [f"proof_{column}" for column in rows.columns]
-    replaced = ", ".join(f"CASE WHEN {second} THEN b.{x} ELSE a.{x} END AS {x}" for x in proof)
+    completed = ", ".join(f"CASE WHEN {second} THEN b.{x} ELSE a.{x} END AS {x}" for x in proof)
     doubts = "['unknown_key', 'split', 'unknown_match', 'open_world', 'uncovered']"
     first = f"list_position({doubts}, a.doubt) <= list_position({doubts}, b.doubt)"
     decided = "({0}.proven OR {0}.refuted)"
     st.add(
         f"{p}_target_evidence",
         "C2: one of two acts and not the other, both, or neither; the row that completed it",
-        f"""SELECT a.* REPLACE (
-                   {replaced}, a.proven AND b.refuted OR b.proven AND a.refuted AS proven, a.refuted AND b.refuted AS refuted,
+        f"""SELECT p.*, {completed}, a.proven AND b.refuted OR b.proven AND a.refuted AS proven, a.refuted AND b.refuted AS refuted,
+                   a.proven AND b.proven AS proven_both,
                    CASE WHEN {decided.format("a")} OR NOT {decided.format("b")} AND NOT {first} THEN b.doubt ELSE a.doubt END AS doubt,
-                   list_concat(a.witnesses, b.witnesses) AS witnesses
-               ), a.proven AND b.proven AS proven_both
-            FROM {names[0]}_evidence AS a JOIN {names[1]}_evidence AS b ON b.inst = a.inst""",
+                   a.seen, list_concat(a.witnesses, b.witnesses) AS witnesses
+            FROM {p}_interval AS p JOIN {names[0]}_evidence AS a ON a.inst = p.inst JOIN {names[1]}_evidence AS b ON b.inst = p.inst""",
     )
 
 

@@ -425,21 +425,17 @@ def _witness(st: SqlStatement, nearest: Nearest, where: str) -> str:
         return f"arg_min(a.event_id, a.nr) {where}"
     if nearest == "last":
         return f"arg_min(b.event_id, b.back_nr) {where}"
-    away = (
-        struct(
-            {
-                "away": f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))",
-                "nr": f"{r}.nr",
-                "id": f"{r}.event_id",
-            }
-        )
-        for r in "bc"
-    )
     before, after = (
-        f"min(CASE WHEN {r}.nr IS NOT NULL THEN {value} END) {where}"
-        for r, value in zip("bc", away, strict=True)
+        f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))" for r in "bc"
     )
-    return f"struct_extract(least({before}, {after}), 'id')"
+    earlier = (
+        f"b.nr IS NOT NULL AND (c.nr IS NULL OR {before} < {after} OR {before} = {after} AND b.nr < c.nr)"
+    )
+    event, away, nr = (
+        f"CASE WHEN {earlier} THEN {of_before} ELSE {of_after} END"
+        for of_before, of_after in (("b.event_id", "c.event_id"), (before, after), ("b.nr", "c.nr"))
+    )
+    return f"arg_min({event}, {struct({'away': away, 'nr': nr})}) {where}"
 
 
 def _hits(st: SqlStatement, search: ActSearch) -> None:
@@ -462,9 +458,8 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
         edges["may_close"] = clock("upper", _END, after=True)
     carried = {}
     if search.nearest == "closest":
-        edges["middle"] = (
-            f"least(greatest(p.at_end - {st.unit('s.grain')} + to_microseconds(2), opens), closes)"
-        )
+        half = f"p.at_end - {st.unit('s.grain')} + to_microseconds(2)"
+        edges["middle"] = f"least(greatest({half}, {edges['opens']}), {edges['closes']})"
         carried["at_end"] = "p.at_end"
     if rows.common:
         carried |= {"lower_grain": "p.lower_grain", "upper_grain": "p.upper_grain"} | (
@@ -484,7 +479,7 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
     )
     counts = {
         "before": "coalesce(at_opens.places, 0)",
-        "until": "greatest(coalesce(at_closes.places, 0), before)",
+        "until": "greatest(coalesce(at_closes.places, 0), coalesce(at_opens.places, 0))",
     }
     low, high = (
         bound if bound in edges else edge for bound, edge in (("may_open", "opens"), ("may_close", "closes"))
@@ -513,11 +508,11 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
         "tied": f"CASE WHEN g.definite THEN {possible} - held ELSE 0 END",
     }
     if search.nearest == "last":
-        places["last_place"] = "CASE WHEN held > 0 THEN g.until END"
+        places["last_place"] = f"CASE WHEN {held} > 0 THEN g.until END"
     else:
-        places["first_place"] = f"CASE WHEN held > 0 THEN {first} END"
+        places["first_place"] = f"CASE WHEN {held} > 0 THEN {first} END"
     if search.nearest == "closest":
-        counts["halfway"] = "greatest(coalesce(at_middle.places, 0), before)"
+        counts["halfway"] = "greatest(coalesce(at_middle.places, 0), coalesce(at_opens.places, 0))"
         places["last_before"] = "CASE WHEN g.definite AND g.halfway > g.before THEN g.halfway END"
         places["first_after"] = "CASE WHEN g.definite AND g.until > g.halfway THEN g.halfway + 1 END"
         places["at_end"] = "g.at_end"

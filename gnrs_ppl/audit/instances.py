@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 from gnrs_ppl.audit.checkable import ConstraintPlan
 from gnrs_ppl.audit.compilation import PARTS, Compilation
 from gnrs_ppl.audit.evidence import matches
+from gnrs_ppl.audit.sql import struct
 from gnrs_ppl.context.types import Interval
 from gnrs_ppl.context.zone import span
 
@@ -59,17 +60,21 @@ def add_records(check: Compilation) -> None:
         keep=True,
     )
     if _asks_for_cases(check):
-        row = f"""{{'end': {end}, 'event_id': event_id, 'ts': "timestamp", 'off': coalesce("offset", 0), 'grain': "grain"}}"""
-        starts = records.case_start
-        opening = (
-            f", min({row}) FILTER (WHERE activity IN ({st.bind_all('case_start', starts)})) AS opening"
-            if starts
-            else ""
+        order = struct({"end": end, "event_id": "event_id"})
+        row = {"ts": '"timestamp"', "off": 'coalesce("offset", 0)', "grain": '"grain"'}
+        rows = {"first": ""}
+        if records.case_start:
+            starts = st.bind_all("case_start", records.case_start)
+            rows["opening"] = f" FILTER (WHERE activity IN ({starts}))"
+        both = ", ".join(
+            f"arg_min({value}, {order}){where} AS {which}_{part}"
+            for which, where in rows.items()
+            for part, value in row.items()
         )
         st.add(
             "cases",
             "Lines 9 and 16: the first and the last dated row of each case, and its start activity",
-            f"""SELECT case_id, min({row}) AS first, max({end}) AS last_end{opening}
+            f"""SELECT case_id, max({end}) AS last_end, {both}
                 FROM {st.events} WHERE "timestamp" IS NOT NULL GROUP BY case_id""",
             keep=True,
         )
@@ -87,7 +92,7 @@ def add_instances(check: Compilation) -> None:
     trigger, office = structure.trigger, check.plan.constraints[0].bearer
     if trigger.act is None or trigger.channel is None:
         cases = f"SELECT DISTINCT case_id, {check.case} AS instance FROM {st.events}"
-        definite = "f.first IS NOT NULL"
+        definite = "f.first_ts IS NOT NULL"
         if structure.scope.where:
             cases = (
                 f"SELECT * FROM (SELECT DISTINCT case_id, {check.case} AS instance, {_in_scope(check)} AS matched "
@@ -101,8 +106,8 @@ def add_instances(check: Compilation) -> None:
             "Line 7: one instance per case, at its first dated row",
             f"""SELECT row_number() OVER () AS inst, c.case_id, c.instance,
                        {st.bind("bearer", office) if office else "CAST(NULL AS VARCHAR)"} AS bearer,
-                       {definite} AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
-                       f.first.grain AS grain
+                       {definite} AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first_ts AS ts, f.first_off AS off,
+                       f.first_grain AS grain
                 FROM ({cases}) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
         )
         return

@@ -183,8 +183,9 @@ def add_interval(check: Compilation, p: str, c: ConstraintPlan) -> None:
             upper = _closed(check)
         case "open":
             upper = ("CAST(NULL AS TIMESTAMP)", "0", "CAST(NULL AS VARCHAR)")
+    nearer = _nearer_side(c) if c.template in NEIGHBOURS else None
     columns = ", ".join(
-        f"{value} AS {side}_{part}"
+        f"{value} AS {'far_' if side == nearer else ''}{side}_{part}"
         for side, values in (("lower", lower), ("upper", upper))
         for value, part in zip(values, ("ts", "off", "grain"), strict=True)
     )
@@ -206,6 +207,11 @@ def add_interval(check: Compilation, p: str, c: ConstraintPlan) -> None:
     )
 
 
+def _nearer_side(c: ConstraintPlan) -> Literal["lower", "upper"]:
+    """The bound that another event may bring nearer (N2 to N5)."""
+    return "lower" if c.look_back or c.template == "end" else "upper"
+
+
 def _beside(check: Compilation, p: str, c: ConstraintPlan, bounded: str) -> str:
     """Add ``_beside``, the other event that comes next, and give the intervals that end, or begin, with
     it (N2 to N5).
@@ -217,7 +223,8 @@ def _beside(check: Compilation, p: str, c: ConstraintPlan, bounded: str) -> str:
         bounded,
         keep=True,
     )
-    forward = not (c.look_back or c.template == "end")
+    side = _nearer_side(c)
+    forward = side == "upper"
     if c.template in ALTERNATE:
         act, channel = _activating(check, c)
         rows = act_rows(st, f"{p}_other", act, (channel,), c.key, back=not forward)
@@ -232,15 +239,14 @@ def _beside(check: Compilation, p: str, c: ConstraintPlan, bounded: str) -> str:
         earliest(st, name, rows, f"{p}_bounded", "at", about, tie_in=False)
     else:
         latest(st, name, rows, f"{p}_bounded", "upper", about)
-    side, nearer = (
-        ("upper", st.earlier("n.", "a.upper_")) if forward else ("lower", st.earlier("a.lower_", "n."))
-    )
-    taken = f"n.inst IS NOT NULL AND (a.{side}_ts IS NULL OR {nearer})"
+    far = f"a.far_{side}_"
+    nearer = st.earlier("n.", far) if forward else st.earlier(far, "n.")
+    taken = f"n.inst IS NOT NULL AND ({far}ts IS NULL OR {nearer})"
     bound = ", ".join(
-        f"CASE WHEN {taken} THEN n.{part} ELSE a.{side}_{part} END AS {side}_{part}"
+        f"CASE WHEN {taken} THEN n.{part} ELSE {far}{part} END AS {side}_{part}"
         for part in ("ts", "off", "grain")
     )
-    return f"""SELECT a.* EXCLUDE ({side}_ts, {side}_off, {side}_grain), {bound}, CASE WHEN {taken} THEN n.event_id END AS beside_id
+    return f"""SELECT a.*, {bound}, CASE WHEN {taken} THEN n.event_id END AS beside_id
                FROM {p}_bounded AS a LEFT JOIN {name} AS n ON n.inst = a.inst"""
 
 
@@ -311,26 +317,28 @@ def case_start(check: Compilation, before: str) -> tuple[str, str, str]:
 
     It is the start activity, else the first row where that lies after the start of coverage.
     """
-    start = "CASE WHEN f.first.ts > h.begins THEN f.first END"
+    known = "WHEN f.first_ts > h.begins THEN f.first_{part}"
     if check.records.case_start:
-        start = f"coalesce(f.opening, {start})"
-    end = check.st.end_of(f"({start}).ts", f"({start}).grain")
-    not_later = f"{end} <= {check.st.end_of(f'{before}ts', f'{before}grain')}"
-    start = f"CASE WHEN {before}ts IS NULL OR {not_later} THEN {start} END"
-    return f"({start}).ts", f"({start}).off", f"({start}).grain"
+        known = f"WHEN f.opening_ts IS NOT NULL THEN f.opening_{{part}} {known}"
+    ts, off, grain = (f"CASE {known.format(part=part)} END" for part in ("ts", "off", "grain"))
+    not_later = f"{check.st.end_of(ts, grain)} <= {check.st.end_of(f'{before}ts', f'{before}grain')}"
+    ts, off, grain = (
+        f"CASE WHEN {before}ts IS NULL OR {not_later} THEN {part} END" for part in (ts, off, grain)
+    )
+    return ts, off, grain
 
 
 def _first(check: Compilation) -> tuple[str, str, str]:
     """The first row of the case where it is known to be the first: a start activity, or after the start
     of coverage (N4).
     """
-    known = "f.first.ts > h.begins"
+    known = "f.first_ts > h.begins"
     if check.records.case_start:
         known += (
-            f" OR {check.st.end_of('f.opening.ts', 'f.opening.grain')} = "
-            f"{check.st.end_of('f.first.ts', 'f.first.grain')}"
+            f" OR {check.st.end_of('f.opening_ts', 'f.opening_grain')} = "
+            f"{check.st.end_of('f.first_ts', 'f.first_grain')}"
         )
-    return f"CASE WHEN {known} THEN f.first.ts END", "f.first.off", "f.first.grain"
+    return f"CASE WHEN {known} THEN f.first_ts END", "f.first_off", "f.first_grain"
 
 
 def _closure(check: Compilation, p: str) -> str:

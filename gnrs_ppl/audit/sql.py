@@ -197,7 +197,7 @@ class SqlStatement:
 
         def at(grain: Grain) -> str:
             if grain == "day":
-                return f"86400 * ({self.day(a)} - {self.day(b)})"
+                return f"CAST(86400 AS BIGINT) * ({self.day(a)} - {self.day(b)})"
             return (
                 f"(epoch_us(date_trunc('{grain}', {a}ts)) - epoch_us(date_trunc('{grain}', {b}ts))) / 1000000"
             )

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gnrs_ppl.context.columns import ChosenColumns
 from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
 from gnrs_ppl.context.types import COLUMNS, Attribute, AttributeType, Channel, Column, RecordLayer
@@ -296,17 +296,12 @@ _MINUTES = (
 )
 # Below this many dated rows a clock that only ever shows whole minutes (or midnights) may be chance.
 ENOUGH_TO_INFER_A_GRAIN = 30
-REQUIRED = ("case_id", "activity", "timestamp", "channel")
-ONE_LOG = "log"
-"""The channel of all rows where neither the file nor the record layer names any."""
 # Columns whose cells name something that rules speak of.
 NAMING: tuple[Column, ...] = ("activity", "resource", "role", "object", "location", "channel")
 WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 UNSEEN = r"[\pC\p{Zl}\p{Zp}]"
 UNSEEN_OR_SPACE = r"[\s\pC\pZ]+"
 LISTED = 10
-CLOSE = 0.85
-"""Likeness from which a column's name is taken for a misspelt one."""
 
 
 def _listed(names: Sequence[str], room: int = 160) -> str:
@@ -326,7 +321,6 @@ class _Import:
 
     def __init__(self, path: Path, records: RecordLayer) -> None:
         self.path, self.records, self.findings = path, records, list[str]()
-        self.constants: dict[str, str] = {}
         self.connection = open_connection(records.attributes)
 
     def run(self) -> EventLog:
@@ -357,9 +351,12 @@ class _Import:
         )
         if doubled is not None:
             raise self._error(f"two columns are named {doubled!r}", "rename one of them")
-        sources: dict[str, int | None] = {c: self._source(c, table.header) for c in COLUMNS}
+        chosen = ChosenColumns(self.records, table.header, str(self.path))
+        named: dict[str, str | None] = {column: chosen.of(column) for column in COLUMNS}
         for i, attribute in enumerate(self.records.attributes):
-            sources[attribute_column(i)] = self._attribute_source(attribute, table.header)
+            named[attribute_column(i)] = chosen.of_attribute(attribute)
+        sources = {c: None if name is None else table.header.index(name) for c, name in named.items()}
+        self.findings += chosen.findings
         positions = sorted({i for i in sources.values() if i is not None})
         unread = [name or "(unnamed)" for i, name in enumerate(table.header) if i not in positions]
         if unread:
@@ -370,7 +367,7 @@ class _Import:
             if position is None:
                 texts.append(
                     f'$constant_{column}::VARCHAR AS "{column}"'
-                    if column in self.constants
+                    if column in chosen.constants
                     else f'NULL::VARCHAR AS "{column}"'
                 )
                 continue
@@ -388,7 +385,7 @@ class _Import:
             uneven.append(f"coalesce({ends}, false)::INTEGER")
         relation, parameters = table.scan(positions)
         parameters |= {"white_space": WHITE_SPACE} | {
-            f"constant_{column}": text for column, text in self.constants.items()
+            f"constant_{column}": text for column, text in chosen.constants.items()
         }
         try:
             self.connection.execute(
@@ -404,83 +401,6 @@ class _Import:
             raise self._error("has no rows", "give a log with events in it")
         if uneven_cells:
             self.findings.append(f"white space around {uneven_cells} cells was taken off")
-
-    def _source(self, column: Column, header: list[str]) -> int | None:
-        """Position of the file's column for ``column``; None where there is none, or a constant for all
-        rows.
-        """
-        mapped = self.records.columns.get(column)
-        constant = self.records.constants.get(column)
-        if mapped is not None and constant is not None:
-            raise self._error(
-                "is both a column and a constant", "keep one of the two", f"records.columns.{column}"
-            )
-        if mapped is not None:
-            if mapped not in header:
-                near = get_close_matches(mapped, header, 1)
-                raise self._error(
-                    f"no column {mapped!r} in the log",
-                    f"did you mean {near[0]!r}?" if near else f"it has {', '.join(header[:12])}",
-                    f"records.columns.{column}",
-                )
-            return header.index(mapped)
-        if constant is None:
-            self._refuse_near_names(column, header)
-            if column in header:
-                return header.index(column)
-            if column == "channel" and len(self.records.channels) <= 1:
-                constant = self.records.channels[0].name if self.records.channels else ONE_LOG
-                self.findings.append(
-                    f"the log names no channel; all rows are taken as recorded in {constant!r}"
-                )
-        if constant is not None:
-            self.constants[column] = constant
-        elif column in REQUIRED:
-            remedy = f"map one under records.columns.{column}" + (
-                f" or state records.constants.{column}" if column == "channel" else ""
-            )
-            raise self._error(f"has no column {column!r}", remedy + f" (columns: {', '.join(header[:12])})")
-        return None
-
-    def _attribute_source(self, attribute: Attribute, header: list[str]) -> int | None:
-        """Position of the file's column for an attribute; None, and a finding, where it has none of its
-        name.
-        """
-        name = attribute.column or attribute.name
-        if name in header:
-            return header.index(name)
-        if attribute.column is not None:
-            near = get_close_matches(name, header, 1)
-            raise self._error(
-                f"no column {name!r} in the log",
-                f"did you mean {near[0]!r}?" if near else f"it has {', '.join(header[:12])}",
-                f"records.attributes.{attribute.name}.column",
-            )
-        self.findings.append(f"the log has no column for attribute {attribute.name!r}; it is never recorded")
-        return None
-
-    def _refuse_near_names(self, column: Column, header: list[str]) -> None:
-        """Refuse a column that may be meant for ``column``: spelt alike but for case and signs, or misspelt
-        where there is none.
-        """
-        others = {
-            _letters(name): name
-            for name in header
-            if name not in {*COLUMNS, *self.records.columns.values()}
-            and name not in {a.column or a.name for a in self.records.attributes}
-        }
-        near = others.get(_letters(column))
-        if column in header:
-            if near is not None:
-                remedy = f"rename one, or map the one meant under records.columns.{column}"
-                raise self._error(f"columns {column!r} and {near!r} are hardly told apart", remedy)
-        else:
-            alike = get_close_matches(
-                _letters(column), [name for name in others if name[:1] == column[0]], 1, CLOSE
-            )
-            if alike:
-                remedy = f"map it under records.columns.{column}, or rename it"
-                raise self._error(f"has no column {column!r} but {others[alike[0]]!r}", remedy)
 
     def _text(self, column: str, cell: str, kind: str) -> str:
         """SQL for a cell as text."""
@@ -799,8 +719,3 @@ class _Import:
             )
         if after:
             self.findings.append(f"{after} events stand after the end of observation, {declared}")
-
-
-def _letters(name: str) -> str:
-    """A name without case, spaces and signs."""
-    return "".join(c for c in name.casefold() if c.isalnum())

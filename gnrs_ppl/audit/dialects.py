@@ -1,0 +1,253 @@
+"""A check in the SQL of another database: DuckDB's text, with what the other lacks said in its own words.
+
+sqlglot knows types, names and most functions. What it leaves as it stands is put here, one construct at a time:
+as-of joins, the value of the row that comes first, lengths of time, lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Literal, get_args
+
+import sqlglot
+from sqlglot import exp
+
+Dialect = Literal["duckdb", "postgres", "spark", "snowflake", "bigquery", "trino"]
+DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+UNTESTED: tuple[Dialect, ...] = ("snowflake", "bigquery", "trino")
+"""Dialects in which a check is printed and has never been run."""
+
+_UNITS = ("microseconds", "seconds", "minutes", "days", "months")
+
+
+def translated(
+    sql: str, parameters: Mapping[str, object], dialect: Dialect, *, comments: bool = False
+) -> str:
+    """A SELECT of DuckDB in another dialect, its parameters named ``:name`` (BigQuery: ``@name``).
+
+    Parameters
+    ----------
+    sql : str
+        In DuckDB's dialect, its parameters named ``$name``.
+    parameters : mapping
+        What they are bound to; only the types are looked at.
+    dialect : str
+    comments : bool, optional
+        Whether to keep what is said of each part.
+    """
+    if dialect == "duckdb":
+        return sql
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    for kind, rule in (_POSTGRES if dialect == "postgres" else _ELSEWHERE).items():
+        for node in reversed(list(tree.find_all(kind))):  # the inner ones first
+            rule(node)
+    _type_parameters(tree, parameters, dialect)
+    if dialect != "postgres":
+        _number_in_order(tree)
+    return tree.sql(dialect, pretty=comments, identify=True, comments=comments)
+
+
+def _put(node: exp.Expr, template: str, dialect: Dialect = "postgres", **parts: exp.Expr) -> None:
+    """Put a text in the place of a node, with some nodes in the place of its ``:names``."""
+    made = sqlglot.parse_one(template, dialect=dialect)
+    for place in list(made.find_all(exp.Placeholder)):
+        place.replace(parts[place.name].copy())
+    node.replace(made)
+
+
+# Joins
+
+
+def _as_of(join: exp.Join) -> None:
+    """An as-of join as one on the row before and the row after: each row knows the next of its group."""
+    if join.args.get("method") != "ASOF":
+        return
+    right = join.this
+    alias = right.alias_or_name
+    keys: list[exp.Expr] = []
+    bounds: list[exp.Expr] = []
+    for condition in join.args["on"].flatten() if isinstance(join.args["on"], exp.And) else [join.args["on"]]:
+        (keys if isinstance(condition, exp.EQ | exp.NullSafeEQ) else bounds).append(condition)
+    (bound,) = bounds
+    before = isinstance(bound, exp.LT | exp.LTE)
+    column, probe = bound.this, bound.expression
+    if not (isinstance(column, exp.Column) and column.table == alias):
+        column, probe, before = probe, column, not before
+    strict = isinstance(bound, exp.LT | exp.GT)
+    other = exp.column("beside_it", alias)
+    if before:
+        beyond = other >= probe.copy() if strict else other > probe.copy()
+    else:
+        beyond = other <= probe.copy() if strict else other < probe.copy()
+    grouped = [
+        side
+        for key in keys
+        for side in (key.this, key.expression)
+        if isinstance(side, exp.Column) and side.table == alias
+    ]
+    window = exp.Window(
+        this=exp.Lead(this=exp.column(column.name)) if before else exp.Lag(this=exp.column(column.name)),
+        partition_by=[exp.column(key.name) for key in grouped],
+        order=exp.Order(expressions=[exp.Ordered(this=exp.column(column.name))]),
+    )
+    table = right.copy()
+    table.set("alias", None)
+    known = exp.select("*", exp.alias_(window, "beside_it")).from_(table)
+    join.set("this", known.subquery(alias))
+    join.set("method", None)
+    join.set("on", exp.and_(*keys, bound, exp.or_(other.is_(exp.null()), beyond)))
+
+
+def _same(node: exp.NullSafeEQ) -> None:
+    """Equal, or both null, as PostgreSQL can hash it; no text of a log is empty."""
+    _put(
+        node,
+        "coalesce(CAST(:a AS TEXT), '') = coalesce(CAST(:b AS TEXT), '')",
+        a=node.this,
+        b=node.expression,
+    )
+
+
+# The row that comes first, lists
+
+
+def _first_by(node: exp.ArgMin) -> None:
+    by = node.expression
+    keys = [field.expression for field in by.expressions] if isinstance(by, exp.Struct) else [by]
+    order = ", ".join(f":by_{i}" for i in range(len(keys)))
+    parts = {f"by_{i}": key for i, key in enumerate(keys)} | {"value": node.this}
+    where = node.parent.expression.this if isinstance(node.parent, exp.Filter) else exp.true()
+    _put(
+        node.parent if isinstance(node.parent, exp.Filter) else node,
+        f"(array_agg(:value ORDER BY {order}) FILTER (WHERE :value IS NOT NULL AND (:wanted)))[1]",
+        **parts,
+        wanted=where,
+    )
+
+
+def _sorted_list(node: exp.ArraySort) -> None:
+    inner = node.this
+    if isinstance(inner, exp.ArrayDistinct):
+        _put(
+            node,
+            'ARRAY(SELECT DISTINCT item COLLATE "C" FROM unnest(:all) AS listed(item) WHERE item IS NOT NULL ORDER BY 1)',
+            all=inner.this,
+        )
+        return
+    if isinstance(node.parent, exp.Bracket):  # the k-th greatest of some values
+        (k,) = node.parent.expressions
+        _put(
+            node.parent,
+            "(SELECT item FROM unnest(:all) AS listed(item) ORDER BY item DESC NULLS LAST OFFSET :k - 1 LIMIT 1)",
+            all=inner,
+            k=k,
+        )
+
+
+def _no_list(node: exp.Array) -> None:
+    if not node.expressions:
+        node.replace(exp.cast(node.copy(), "TEXT[]", dialect="postgres"))
+
+
+def _contains(node: exp.ArrayContains) -> None:
+    _put(node, ":item = ANY(:all)", item=node.expression, all=node.this)
+
+
+def _counted_out(node: exp.Explode) -> None:
+    series = node.this
+    if isinstance(series, exp.GenerateSeries):
+        _put(node, "generate_series(:first, :last)", first=series.args["start"], last=series.args["end"] - 1)
+
+
+def _bytewise(node: exp.Cast) -> None:
+    """Texts in the order of their bytes, as DuckDB has them."""
+    if node.to.this in (exp.DType.TEXT, exp.DType.VARCHAR):
+        node.replace(exp.Collate(this=exp.paren(node.copy()), expression=exp.to_identifier("C", quoted=True)))
+
+
+# Lengths of time, and what sqlglot knows no other name of
+
+
+def _days(node: exp.ToDays) -> None:
+    _put(node, "(:n) * INTERVAL '1 day'", n=node.this)
+
+
+def _named(node: exp.Anonymous) -> None:
+    name = node.name.lower()
+    if name.removeprefix("to_") in _UNITS:
+        _put(node, f"(:n) * INTERVAL '1 {name.removeprefix('to_')[:-1]}'", n=node.expressions[0])
+    elif name == "epoch_us":
+        _put(node, "CAST(EXTRACT(EPOCH FROM :at) * 1000000 AS BIGINT)", at=node.expressions[0])
+    elif name == "list_position":
+        _put(node, "array_position(:all, :item)", all=node.expressions[0], item=node.expressions[1])
+
+
+def _grouped(node: exp.Group) -> None:
+    if node.args.get("all") and isinstance(node.parent, exp.Select):
+        plain = [e for e in node.parent.selects if not e.find(exp.AggFunc)]
+        node.set("all", None)
+        node.set("expressions", [e.unalias().copy() for e in plain])
+
+
+_POSTGRES: dict[type[exp.Expr], Callable[..., None]] = {
+    exp.Cast: _bytewise,
+    exp.Join: _as_of,
+    exp.NullSafeEQ: _same,
+    exp.ArgMin: _first_by,
+    exp.ArraySort: _sorted_list,
+    exp.Array: _no_list,
+    exp.ArrayContains: _contains,
+    exp.Explode: _counted_out,
+    exp.ToDays: _days,
+    exp.Anonymous: _named,
+    exp.Group: _grouped,
+}
+_ELSEWHERE: dict[type[exp.Expr], Callable[..., None]] = {
+    exp.Join: _as_of,
+    exp.ToDays: _days,
+    exp.Anonymous: _named,
+    exp.Group: _grouped,
+}
+
+
+# Numbers and parameters
+
+
+def _number_in_order(tree: exp.Expr) -> None:
+    """Number rows in an order of their own where a part may be worked out more than once."""
+    for part in tree.find_all(exp.CTE):
+        part.set("materialized", None)
+    for window in tree.find_all(exp.Window):
+        select = window.find_ancestor(exp.Select)
+        if isinstance(window.this, exp.RowNumber) and not window.args.get("order") and select:
+            source = select.args["from_"].this
+            columns: Iterable[str] = (
+                source.this.named_selects if isinstance(source, exp.Subquery) else select.named_selects
+            )
+            order = [exp.Ordered(this=exp.column(c, quoted=True)) for c in columns if c not in ("*", "inst")]
+            window.set("order", exp.Order(expressions=order))
+
+
+def _type_parameters(tree: exp.Expr, parameters: Mapping[str, object], dialect: Dialect) -> None:
+    """Say of each parameter what it is, since a database cannot see it everywhere."""
+    places = list(tree.find_all(exp.Placeholder))
+    stated = {p.name: p.parent.to for p in places if isinstance(p.parent, exp.Cast)}
+    mark = "@" if dialect == "bigquery" else ":"
+    for place in places:
+        named = exp.var(f"{mark}{place.name}")
+        if isinstance(place.parent, exp.Cast):
+            place.replace(named)
+        else:
+            kind = stated.get(place.name) or exp.DataType.build(
+                _kind(parameters[place.name]), dialect="duckdb"
+            )
+            place.replace(exp.Cast(this=named, to=kind.copy()))
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, list):
+        return f"{_kind(value[0] if value else '')}[]"
+    if isinstance(value, datetime):
+        return "TIMESTAMP"
+    return "BIGINT" if isinstance(value, int) else "VARCHAR"

@@ -1,0 +1,161 @@
+"""What every engine does: connect to read only, say what columns a table has, answer SELECTs; and a log on
+one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+from gnrs_ppl.audit.engines.events import EventTable, named_in
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+Kind = Literal["text", "integer", "number", "boolean", "date", "timestamp", "instant", "other"]
+"""What a column holds; a timestamp is what clocks show, an instant one that is known in UTC."""
+
+
+class Engine(Protocol):
+    """A database that holds the table of events and can be asked, and not written to.
+
+    Attributes
+    ----------
+    address : str
+        Where it is, without a password.
+    table : str
+        The table of events as DuckDB's dialect writes it, quoted.
+    row_id : str or None
+        What tells rows apart where no column does; None where nothing does.
+    """
+
+    address: str
+    table: str
+    row_id: str | None
+
+    def columns(self) -> dict[str, Kind]:
+        """The columns of the table, in its order.
+
+        Raises
+        ------
+        InputError
+            There is no such table, or none that may be read.
+        """
+
+    def rows(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """The rows of a SELECT in DuckDB's dialect, its parameters named ``$name``.
+
+        Raises
+        ------
+        InputError
+            The database says no; the line says why, and never the password.
+        """
+
+    def connection(self, table: EventTable) -> duckdb.DuckDBPyConnection:
+        """What answers SELECTs over ``events``: a connection, or :class:`Asked` in its place."""
+
+
+class Asked:
+    """Stands in the place of a DuckDB connection: what is asked over ``events`` is asked of an engine."""
+
+    def __init__(self, engine: Engine, table: EventTable) -> None:
+        self._engine, self._table = engine, table
+        self._rows: list[tuple[Any, ...]] = []
+
+    def execute(self, sql: str, parameters: Mapping[str, object] | None = None) -> Asked:
+        """Ask a SELECT."""
+        parts = ", ".join(f'"{name}" AS MATERIALIZED ({select})' for name, select in self._table.parts)
+        rest = sql.removeprefix("WITH ")
+        whole = f"WITH {parts}{' ' if rest == sql else ', '}{rest}"
+        answer = Asked(self._engine, self._table)
+        answer._rows = self._engine.rows(
+            whole, named_in(whole, {**self._table.parameters, **(parameters or {})})
+        )
+        return answer
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows that are left."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row."""
+        return self._rows.pop(0) if self._rows else None
+
+
+def connected(url: str) -> AbstractContextManager[Engine]:
+    """The engine at an address; closed at the end.
+
+    Parameters
+    ----------
+    url : str
+        ``duckdb:///file``, ``parquet:///folder/*.parquet`` or ``postgresql://user@host/database``, the
+        first and the last with ``?table=…`` where the table is not called events.
+
+    Raises
+    ------
+    InputError
+        The address is none of these, or nobody answers there.
+    """
+    try:
+        parts = urlsplit(url)
+        told = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+        port = parts.port
+    except ValueError:
+        raise InputError("is no address of a database", HOW, source="arguments", field="--on") from None
+    stray = sorted(told.keys() - {"table"})
+    if stray or not parts.scheme:
+        problem = f"says {stray[0]!r}, which nothing reads" if stray else "is no address of a database"
+        raise InputError(problem, HOW, source="arguments", field="--on")
+    table = told.get("table", "events")
+    if parts.scheme == "duckdb":
+        from gnrs_ppl.audit.engines.duckdb import database
+
+        return database(parts.path, table)
+    if parts.scheme == "parquet" and not told:
+        from gnrs_ppl.audit.engines.duckdb import parquet
+
+        return parquet(parts.path)
+    if parts.scheme in ("postgresql", "postgres"):
+        from gnrs_ppl.audit.engines.postgres import server
+
+        return server(parts, port, table)
+    raise InputError(f"no engine is called {parts.scheme!r}", HOW, source="arguments", field="--on")
+
+
+HOW = "write duckdb:///file.duckdb?table=events, parquet:///folder/*.parquet or postgresql://user@host/database?table=events"
+
+
+def log_on(engine: Engine, records: RecordLayer) -> EventLog:
+    """The log in an engine's table, read as a record layer says; nothing is copied.
+
+    Raises
+    ------
+    InputError
+        The table lacks a column, or one holds what it may not; the database says no.
+    """
+    table = EventTable.of(engine, records)
+    connection = engine.connection(table)
+    counts = connection.execute("SELECT count(*), count(DISTINCT case_id) FROM events").fetchone()
+    events, cases = counts or (0, 0)
+    log = EventLog(connection, "", events, cases, table.findings, records)
+    first, last = log.one(
+        'SELECT CAST(min("timestamp") AS VARCHAR), CAST(max("timestamp") AS VARCHAR) FROM events'
+    )
+    told = [
+        engine.address.partition("?")[0],
+        engine.table,
+        events,
+        cases,
+        first,
+        last,
+        sorted(log.seen.items(), key=repr),
+    ]
+    fingerprint = hashlib.sha256(repr(told).encode()).hexdigest()
+    return EventLog(connection, fingerprint, events, cases, table.findings, records)

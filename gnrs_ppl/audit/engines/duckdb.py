@@ -1,0 +1,136 @@
+"""DuckDB's own files, and folders of Parquet files: read where they are, in a database that holds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from gnrs_ppl.audit.engines.base import Kind
+from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.errors import InputError, one_line
+
+_PREFIXES: tuple[tuple[str, Kind], ...] = (
+    ("TIMESTAMP WITH TIME ZONE", "instant"), ("TIMESTAMP", "timestamp"), ("DATE", "date"), ("BOOLEAN", "boolean"),
+    ("VARCHAR", "text"), ("ENUM", "text"), ("UUID", "text"), ("DECIMAL", "number"), ("DOUBLE", "number"), ("FLOAT", "number"),
+    *((f"{sign}{size}INT", "integer") for sign in ("", "U") for size in ("TINY", "SMALL", "", "BIG", "HUGE")),
+    ("INTEGER", "integer"), ("UINTEGER", "integer"),
+)  # fmt: skip
+
+
+class Embedded:
+    """DuckDB in this process, on data that it may only read."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, address: str, table: str, row_id: str | None
+    ) -> None:
+        self._connection, self.address, self.table, self.row_id = connection, address, table, row_id
+
+    def columns(self) -> dict[str, Kind]:
+        """The columns of the table."""
+        return {name: _kind(kind) for name, kind, *_ in self.rows(f"DESCRIBE SELECT * FROM {self.table}", {})}
+
+    def rows(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """The rows of a SELECT."""
+        with _told(self.address):
+            return self._connection.execute(sql, dict(parameters)).fetchall()
+
+    def connection(self, table: EventTable) -> duckdb.DuckDBPyConnection:
+        """The same connection, with views of the events; what they are bound to are its variables."""
+        with _told(self.address):
+            for name, value in table.parameters.items():
+                self._connection.execute(f'SET VARIABLE "{name}" = $value', {"value": value})
+            for name, select in table.parts:
+                tree = sqlglot.parse_one(select, dialect="duckdb")
+                for place in list(tree.find_all(exp.Placeholder)):
+                    place.replace(exp.func("getvariable", exp.Literal.string(place.name)))
+                self._connection.execute(f'CREATE VIEW "{name}" AS {tree.sql("duckdb")}')
+            self._connection.execute("SET lock_configuration = true")
+        return self._connection
+
+
+@contextmanager
+def database(path: str, table: str) -> Iterator[Embedded]:
+    """A table of a DuckDB file."""
+    address = f"duckdb://{path}"
+    if not Path(path).is_file():
+        raise InputError("no such file", "check the path", source=address)
+    with _open() as connection:
+        with _told(address):
+            connection.execute(f"ATTACH {_text(str(Path(path).resolve()))} AS source (READ_ONLY)")
+            connection.execute("SET enable_external_access = false")
+        quoted = ".".join(
+            exp.to_identifier(part, quoted=True).sql("duckdb") for part in ("source", "main", table)
+        )
+        (stored,) = connection.execute(
+            "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = 'main' AND table_name = $table",
+            {"table": table},
+        ).fetchone() or (0,)
+        yield Embedded(connection, address, quoted, "printf('%09d', rowid + 1)" if stored else None)
+
+
+@contextmanager
+def parquet(pattern: str) -> Iterator[Embedded]:
+    """All rows of the Parquet files that a pattern names, or that a folder holds."""
+    address, place = f"parquet://{pattern}", Path(pattern)
+    if place.is_dir():
+        place = place / "**" / "*.parquet"
+    fixed = []
+    for part in place.parts:
+        if set(part) & set("*?["):
+            break
+        fixed.append(part)
+    folder = Path(*fixed).resolve()
+    with _open() as connection:
+        with _told(address):
+            connection.execute("SET VARIABLE parquet_files = $files", {"files": str(place)})
+            connection.execute(
+                """CREATE VIEW parquet_rows AS SELECT * FROM read_parquet(getvariable('parquet_files'), hive_partitioning = true,
+                   union_by_name = true, filename = 'gnrs_file', file_row_number = true)"""
+            )
+            connection.execute(
+                f"SET allowed_directories = [{_text(str(folder if folder.is_dir() else folder.parent))}]"
+            )
+            connection.execute("SET enable_external_access = false")
+        yield Embedded(connection, address, "parquet_rows", "concat(gnrs_file, ':', file_row_number + 1)")
+
+
+@contextmanager
+def _open() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect(
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+        }
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """What DuckDB says of an address, in one line."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise InputError(
+            f"cannot be read ({one_line(str(error), 160)})", "check path, table and columns", source=address
+        ) from None
+
+
+def _kind(told: str) -> Kind:
+    if told.endswith("]"):
+        return "other"
+    return next((kind for prefix, kind in _PREFIXES if told.startswith(prefix)), "other")
+
+
+def _text(value: str) -> str:
+    return exp.Literal.string(value).sql("duckdb")

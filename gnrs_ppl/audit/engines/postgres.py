@@ -1,0 +1,120 @@
+"""PostgreSQL: one transaction that can only read, and every value bound by the server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import SplitResult, unquote
+
+from sqlglot import exp
+
+from gnrs_ppl.audit.dialects import translated
+from gnrs_ppl.audit.engines.base import Asked, Kind
+from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    import duckdb
+    from pg8000.native import Connection
+
+_KINDS: dict[int, Kind] = {
+    16: "boolean", 18: "text", 19: "text", 25: "text", 1042: "text", 1043: "text", 2950: "text",
+    20: "integer", 21: "integer", 23: "integer", 700: "number", 701: "number", 1700: "number",
+    1082: "date", 1114: "timestamp", 1184: "instant",
+}  # fmt: skip
+"""By the number of a type; those from 16384 on are the database's own, such as enumerations."""
+_OWN_TYPES = 16384
+_SAID = {
+    "28P01": ("refuses the password", "set PGPASSWORD, or write it into the address"),
+    "28000": ("refuses the user", "check user and rights"),
+    "3D000": ("has no such database", "check the address"),
+    "42501": ("may not be read by this user", "ask for the right to SELECT from it"),
+    "42P01": ("has no such table", "name it: ?table=schema.table"),
+    "57014": ("broke the check off", "ask whoever runs the database"),
+}
+"""What the codes of the commonest errors mean, and what to do."""
+
+
+class Server:
+    """A PostgreSQL server, in one transaction that is read only."""
+
+    row_id: str | None = None
+
+    def __init__(self, connection: Connection, address: str, table: str) -> None:
+        self._connection, self.address = connection, address
+        self.table = ".".join(exp.to_identifier(part, quoted=True).sql("duckdb") for part in table.split("."))
+
+    def columns(self) -> dict[str, Kind]:
+        """The columns of the table."""
+        self.rows(f"SELECT * FROM {self.table} LIMIT 0", {})
+        described = self._connection.columns or []
+        return {
+            column["name"]: _KINDS.get(
+                column["type_oid"], "text" if column["type_oid"] >= _OWN_TYPES else "other"
+            )
+            for column in described
+        }
+
+    def rows(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """The rows of a SELECT."""
+        with _told(self.address):
+            found = self._connection.run(translated(sql, parameters, "postgres"), **parameters)
+        return [tuple(row) for row in found or ()]
+
+    def connection(self, table: EventTable) -> duckdb.DuckDBPyConnection:
+        """What asks this server."""
+        return cast("duckdb.DuckDBPyConnection", Asked(self, table))
+
+
+@contextmanager
+def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]:
+    """A table of a PostgreSQL database."""
+    try:
+        from pg8000.native import Connection
+    except ImportError:
+        raise InputError(
+            "PostgreSQL needs pg8000, which is not installed", "pip install 'gnrs-ppl[sql]'"
+        ) from None
+    host, user = (
+        parts.hostname or "localhost",
+        unquote(parts.username or os.environ.get("PGUSER", "postgres")),
+    )
+    name = unquote(parts.path.lstrip("/")) or user
+    address = f"postgresql://{user}@{host}{f':{port}' if port else ''}/{name}?table={table}"
+    password = unquote(parts.password) if parts.password else os.environ.get("PGPASSWORD")
+    with _told(address):
+        connection = Connection(
+            user, host=host, port=port or 5432, database=name, password=password, timeout=None
+        )
+    try:
+        with _told(address):
+            connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            # parts of a check have no statistics, and its joins are on equal values
+            connection.run("SET LOCAL enable_nestloop = off")
+            connection.run("SET LOCAL jit = off")
+        yield Server(connection, address, table)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """What a server says, in one line without a password."""
+    from pg8000.exceptions import DatabaseError, InterfaceError
+
+    try:
+        yield
+    except DatabaseError as error:
+        said = error.args[0] if isinstance(error.args[0], dict) else {"M": str(error)}
+        problem, remedy = _SAID.get(
+            said.get("C", ""), (f"cannot be read ({one_line(said['M'], 160)})", "check table and columns")
+        )
+        raise InputError(problem, remedy, source=address) from None
+    except (InterfaceError, OSError) as error:
+        raise InputError(
+            f"does not answer ({one_line(str(error), 120)})",
+            "check host and port, and that it runs",
+            source=address,
+        ) from None
