@@ -127,8 +127,9 @@ class DataChecks:
 
     def _discriminates(self, place: str, attribute: Attribute, rows: Rows) -> None:
         column = self._column(attribute)
+        least = "bool_and" if attribute.type == "boolean" else "min"  # of booleans not every database has one
         distinct, cases, carrying, example = self.log.connection.execute(
-            f'SELECT count(DISTINCT {column}), count(DISTINCT "case_id"), count(*), min({column}) '
+            f'SELECT count(DISTINCT {column}), count(DISTINCT "case_id"), count(*), {least}({column}) '
             f'FROM "events" WHERE {column} IS NOT NULL AND {rows.where}',
             rows.values,
         ).fetchone() or (0, 0, 0, None)

@@ -91,10 +91,9 @@ class _Reading:
                                 CASE WHEN local IS NULL THEN NULL WHEN dated THEN 'day' ELSE coalesce(stated_grain, {clock}) END AS grain
                          FROM ({raw}) AS r) AS e
                    WHERE case_id IS NOT NULL{durable}"""
-        by_case = [attribute_column(i) for i, a in enumerate(self.records.attributes) if a.of == "case"]
         parts = [("events", kept)]
-        if by_case:
-            parts = [("events_as_recorded", kept), ("events", self._by_case(by_case))]
+        if any(a.of == "case" for a in self.records.attributes):
+            parts = [("events_as_recorded", kept), ("events", self._by_case())]
         return EventTable(tuple(parts), self.parameters, self._findings(raw, parts))
 
     # Columns
@@ -217,21 +216,20 @@ class _Reading:
         value = f"CASE WHEN {looks} THEN CAST({f'left({cell}, 10)' if attribute.type == 'date' else cell} AS {kind}) END"
         return [f"{value} AS {column}", f"{text} IS NOT NULL AND NOT ({looks}) AS {column}_unclear"]
 
-    def _by_case(self, names: list[str]) -> str:
+    def _by_case(self) -> str:
         """Every row with its case's value of what is recorded of the case (D2)."""
-        unclear = {n: f"bool_or({n}_unclear) OR coalesce(min({n}) <> max({n}), FALSE)" for n in names}
-        read = ", ".join(
-            f"CASE WHEN NOT ({u}) THEN min({n}) END AS {n}, {u} AS {n}_unclear" for n, u in unclear.items()
-        )
-        own = [f'e."{c}"' for c in COLUMNS]
-        for i in range(len(self.records.attributes)):
-            name = attribute_column(i)
-            own += [
-                f"{'c' if name in names else 'e'}.{name}",
-                f"{'c' if name in names else 'e'}.{name}_unclear",
-            ]
+        own, read = [f'e."{c}"' for c in COLUMNS], []
+        for i, attribute in enumerate(self.records.attributes):
+            name, of_case = attribute_column(i), attribute.of == "case"
+            least, most = ("bool_and", "bool_or") if attribute.type == "boolean" else ("min", "max")
+            unclear = f"bool_or({name}_unclear) OR coalesce({least}({name}) <> {most}({name}), FALSE)"
+            if of_case:
+                read += [
+                    f"CASE WHEN NOT ({unclear}) THEN {least}({name}) END AS {name}, {unclear} AS {name}_unclear"
+                ]
+            own += [f"{'c' if of_case else 'e'}.{column}" for column in (name, f"{name}_unclear")]
         return f"""SELECT {", ".join(own)} FROM events_as_recorded AS e
-                   JOIN (SELECT case_id, {read} FROM events_as_recorded GROUP BY case_id) AS c ON c.case_id = e.case_id"""
+                   JOIN (SELECT case_id, {", ".join(read)} FROM events_as_recorded GROUP BY case_id) AS c ON c.case_id = e.case_id"""
 
     # What the rows say
 
