@@ -87,7 +87,7 @@ def test_the_smallest_trace_is_one_and_the_oracle_says_so(name: str) -> None:
     assert tuple(by_oracle(r, found.imagined, trace) for r in (a, b)) == tuple(s.verdict for s in said)
     assert said[0].verdict != said[1].verdict
     words = vocabulary((a, b), found.imagined)
-    shorter = [b for n in range(1, min(len(trace), 3)) for b in blocks(words, n, found.imagined.moment)]
+    shorter = [b for n in range(1, min(len(trace), 3)) for b in blocks(words, n, found.imagined)]
     space = Space(words, tuple(shorter))
     for case in cases(space):
         shown = space.trace(case)
@@ -108,7 +108,7 @@ def test_the_log_of_a_space_holds_its_traces() -> None:
     a, b = map(rule, PAIRS["correlation"][:2])
     imagined = Imagined.of((a, b), RECORDS)
     words = vocabulary((a, b), imagined)
-    space = Space(words, tuple(b for n in (1, 2) for b in blocks(words, n, imagined.moment)))
+    space = Space(words, tuple(b for n in (1, 2) for b in blocks(words, n, imagined)))
     rows = space.log(imagined).connection.execute("SELECT * FROM events ORDER BY event_id").fetchall()
     wanted = [row for case in cases(space) for row in imagined.rows(case, space.trace(case))]
     wanted += imagined.rows("every act once", space.everything())
@@ -140,7 +140,7 @@ def test_a_month_is_not_as_many_days_on_every_start() -> None:
     assert found.searched is not None
     assert found.searched.difference is not None
     durations = vocabulary((found.rules), found.imagined).durations
-    assert len(starts(durations)) == 2
+    assert len(starts(durations, found.imagined.ends)) == 2
 
 
 def test_what_no_verdict_shows_is_told_too() -> None:
@@ -193,7 +193,7 @@ def test_roll_up_is_that_of_an_audit() -> None:
     a, b = map(rule, PAIRS["first"][:2])
     imagined = Imagined.of((a, b), RECORDS)
     words = vocabulary((a, b), imagined)
-    log = Space(words, tuple(blocks(words, 2, imagined.moment))).log(imagined)
+    log = Space(words, tuple(blocks(words, 2, imagined))).log(imagined)
     quick = imagined.verdicts(a, log)
     from gnrs_ppl.audit.run import evaluate
 

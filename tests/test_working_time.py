@@ -45,6 +45,7 @@ from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import IMPLEMENTED, Norm, Procedure, Structure
 from gnrs_ppl.rulebook.compare import compare
+from gnrs_ppl.rulebook.imagined import START
 from gnrs_ppl.rulebook.impact import impact
 
 OFFICE = {"hours": ["09:00-17:00"], "zone": "Europe/Amsterdam", "holidays": {"country": "NL"}}
@@ -262,11 +263,60 @@ def test_w10_where_working_time_does_not_go() -> None:
     for field in ("quiet_after", "match_within"):
         with pytest.raises(ValidationError, match="2WD is working time, which goes with deadlines"):
             records(**{field: "2WD"})
-    log = EventLog.from_events([row("f", "Fine", "2024-05-13T10:00:00")], records())
-    with pytest.raises(InputError, match="2WD is working time"):
-        compare(rule("2WD"), rule("P2D"), records())
-    with pytest.raises(InputError, match="2WD is working time"):
-        impact(rule("2WD"), records(), log)
+    log = EventLog.from_events([row("f", "Fine", "2024-05-13T10:00:00")], records(None))
+    with pytest.raises(InputError, match="2WD is working time, and the records declare no calendar"):
+        compare(rule("2WD"), rule("P2D"), records(None))
+    with pytest.raises(InputError, match="2WD is working time, and the records declare no calendar"):
+        impact(rule("2WD"), records(None), log)
+
+
+@pytest.mark.parametrize(
+    ("other", "last"),
+    [
+        ("2WD", None),
+        ("3WD", timedelta(days=2)),  # begun on a Monday: Wednesday has gone by, and Thursday has not
+        ("P7D", timedelta(days=2)),
+        ("16WH", timedelta(days=1, hours=8)),  # Tuesday at five, and not its midnight
+    ],
+)
+def test_w10_rules_in_working_time_are_compared_by_the_calendar(other: str, last: timedelta | None) -> None:
+    found = compare(rule("2WD"), rule(other), records())
+    assert found.differ == (last is not None)
+    if last is not None:
+        assert found.searched is not None
+        assert found.searched.difference is not None
+        first, second = (happening.at for happening in found.searched.difference.trace[:2])
+        assert first + last < second
+
+
+def test_w10_a_start_is_tried_on_which_hours_are_no_working_hours() -> None:
+    """From nine on a Monday eight working hours are eight hours."""
+    of_case, of_case_in_hours = (
+        Structure.model_validate(rule(deadline, "existence").model_dump() | {"trigger": {}})
+        for deadline in ("PT8H", "8WH")
+    )
+    found = compare(of_case, of_case_in_hours, records(OFFICE | {"zone": "UTC"}))
+    assert found.searched is not None
+    assert found.searched.difference is not None
+    assert found.searched.difference.trace[0].at == START + timedelta(days=5)
+    always = records({"hours": ["00:00-24:00"], "zone": "UTC", "weekdays": list(WEEKDAYS)}, zone="UTC")
+    assert compare(rule("24WH"), rule("P1D"), always).answer == "no difference found"
+
+
+def test_w10_other_lengths_of_working_time_are_tried() -> None:
+    events = [
+        event
+        for n in range(12)
+        for event in (
+            row(f"f{n}", "Fine", "2024-05-13T10:00:00")._replace(case_id=f"c{n}"),
+            row(f"p{n}", "Pay", f"2024-05-{14 + n:02d}T10:00:00")._replace(case_id=f"c{n}"),
+        )
+    ]
+    found = impact(rule("4WD"), records(), EventLog.from_events(events, records()))
+    shown = {str(point.value): point.violated for point in found.points}
+    for value, violated in shown.items():
+        assert violated == Counter(v for v, _, _ in said(rule(value), records(), *events))["violated"]
+    assert [shown[v] for v in ("1WD", "2WD", "4WD", "5WD", "8WD")] == [11, 10, 8, 4, 1]
 
 
 @pytest.mark.parametrize(

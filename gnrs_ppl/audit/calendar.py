@@ -6,11 +6,13 @@ join finds where a count begins and one join finds where it ends, however long i
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property
 from math import ceil
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.audit.sql import SqlStatement
@@ -162,6 +164,25 @@ class WorkingTime:
     def _midnight(self, day: date) -> datetime:
         """The first instant of a local day; where clocks leave midnight out, an hour on."""
         return datetime(day.year, day.month, day.day, tzinfo=self.clock).astimezone(UTC).replace(tzinfo=None)
+
+    def ends(self, duration: Duration, begins: datetime) -> datetime | None:
+        """When a count of working time ends, both in naive UTC and uncut; None where it cannot be counted (W3,
+        W5).
+        """
+        if duration.working_days:
+            day = begins.replace(tzinfo=UTC).astimezone(self.clock).date()
+            worked = [d for d, works in self.days if works]
+            place = bisect_right(worked, day) + duration.working_days - 1
+            if place >= len(worked) or day < self.days[0][0]:
+                return None
+            return self._midnight(worked[place] + _DAY) - _MICROSECOND
+        left = timedelta(hours=duration.working_hours)
+        for start, end in self.hours[bisect_right(self.hours, begins, key=itemgetter(1)) :]:
+            since = max(start, begins)
+            if left <= end - since:
+                return since + left
+            left -= end - since
+        return None
 
     # As SQL
 

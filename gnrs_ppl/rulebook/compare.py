@@ -222,14 +222,13 @@ def compare(
     Refused, InputError
         A rule contradicts itself or cannot be checked though records be complete; the line says which.
     """
-    for rule in (a, b):
-        for duration in durations_of(rule):
-            if duration.working:
-                raise InputError(
-                    f"{duration} is working time, which differs from one imagined day to the next",
-                    "compare rules whose durations are ISO 8601, or audit both on one log",
-                    field="deadline, window or response_time",
-                )
+    working = [duration for rule in (a, b) for duration in durations_of(rule) if duration.working]
+    if working and records.calendar is None:
+        raise InputError(
+            f"{working[0]} is working time, and the records declare no calendar",
+            "declare records.calendar",
+            field="deadline, window or response_time",
+        )
     imagined = Imagined.of((a, b), records)
     lexicon = Lexicon.of(schema or Schema(), records).including(a).including(b)
     texts = (render(a, lexicon, records.dates_only), render(b, lexicon, records.dates_only))
@@ -261,7 +260,7 @@ def _search(a: Structure, b: Structure, imagined: Imagined, lexicon: Lexicon, ev
     for length in range(1, events + 1):
         if at_most(words, length) > 100 * MOST_TRACES:
             break
-        added = blocks(words, length, imagined.moment)
+        added = blocks(words, length, imagined)
         total += sum(block.traces for block in added)
         if total > MOST_TRACES and length > 1:
             break

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import NamedTuple
 
+from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.audit.types import ROLL_UP, InstanceVerdict, Verdict
 from gnrs_ppl.context.log import Event, EventLog
-from gnrs_ppl.context.time import GRAIN_LENGTH, Grain, coarsest
+from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Channel, Interval, RecordLayer
 from gnrs_ppl.rule.types import Act, Structure
 
 START = datetime(2024, 3, 4, 9)
 """When imagined cases begin, unless something else is said: a Monday morning."""
+_YEARS = timedelta(days=4 * 366)
+"""How far from then the calendar is laid out."""
 COMPLETE = (datetime(1500, 1, 1), datetime(8500, 1, 1))
 """How long the imagined records are complete for."""
 EVERYTHING = "every act once"
@@ -87,6 +91,11 @@ class Imagined:
 
     records: RecordLayer
 
+    @cached_property
+    def _calendars(self) -> dict[Duration, WorkingTime]:
+        """The calendar, laid out for each length of working time that was asked for."""
+        return {}
+
     @classmethod
     def of(cls, structures: Sequence[Structure], records: RecordLayer) -> Imagined:
         """Complete records for some rules; a channel that does not say what it records takes every act of
@@ -143,6 +152,18 @@ class Imagined:
     def moment(self) -> timedelta:
         """The shortest time that every clock shows."""
         return GRAIN_LENGTH[coarsest({c.grain or "second" for c in self.records.channels if c.durable})]
+
+    def ends(self, duration: Duration, begins: datetime) -> datetime | None:
+        """When a length of time ends that begins at a local time; None where the calendar cannot count it."""
+        if not duration.working:
+            return duration.after(begins)
+        shift = timedelta(minutes=self.records.offset or 0)
+        if duration not in self._calendars:
+            self._calendars[duration] = WorkingTime(
+                self.records, (START - _YEARS, START + _YEARS), (duration,)
+            )
+        ends = self._calendars[duration].ends(duration, begins - shift)
+        return None if ends is None else ends + shift
 
     def recorders(self, activity: str, channels: Iterable[str]) -> list[str]:
         """Those of some channels that are kept and can record an act."""

@@ -36,6 +36,33 @@ QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
 _UNLIMITED = Duration(days=36500)
 _DAYS = (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 75, 90, 120, 150, 180, 270, 365, 545, 730, 1095, 1460, 1825)
 _SECONDS = (60, 120, 300, 600, 900, 1200, 1800, 2700, 3600, 7200, 10800, 14400, 21600, 28800, 43200)
+_WORKING = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    8,
+    10,
+    12,
+    15,
+    20,
+    25,
+    30,
+    40,
+    50,
+    60,
+    80,
+    100,
+    120,
+    160,
+    200,
+    250,
+    300,
+    400,
+    500,
+)
 _LADDER = tuple(Duration(seconds=n) for n in _SECONDS) + tuple(Duration(days=n) for n in _DAYS)
 
 
@@ -207,10 +234,10 @@ def impact(
         problem = f"{strays[0]} is not {kind}, as {number} asks"
         raise InputError(problem, f"write {kind}", source="arguments", field="--values")
     working = [v for v in (today, *(values or ())) if isinstance(v, Duration) and v.working]
-    if working:
+    if working and records.calendar is None:
         raise InputError(
-            f"{working[0]} is working time, and only other lengths of time are tried",
-            "audit the rule with each value",
+            f"{working[0]} is working time, and the records declare no calendar",
+            "declare records.calendar",
             source="arguments",
             field=number,
         )
@@ -238,7 +265,8 @@ def impact(
     if not plans:
         raise next(iter(refused.values()))
     lengths = tuple(value for value in plans if isinstance(value, Duration))
-    tried = Grid(lengths, constraint if number == "deadline" else None) if lengths else None
+    at_once = bool(lengths) and not any(length.working for length in lengths)
+    tried = Grid(lengths, constraint if number == "deadline" else None) if at_once else None
     counts, cases, hits = _counted(plans, tried, log)
     places = {value: place for place, value in enumerate(plans)}
     points = tuple(
@@ -400,6 +428,10 @@ def _grid(
         return list(range(1, len(structure.evidence.channels) + 1))
     if not isinstance(today, Duration) and number == "count":
         return list(range(1, max(10, 2 * int(today or 1)) + 1))
+    if isinstance(today, Duration) and today.working:
+        amount = today.working_days or today.working_hours
+        near = [n for n in _WORKING if amount / 4 <= n <= 4 * amount]
+        return [Duration(**{"working_days" if today.working_days else "working_hours": n}) for n in near]
     marks = [length.shortest_seconds() for length in custom.quantiles.values()] if custom else []
     own = [_size(today)] if today else []
     low = min([*(m / 2 for m in own), *marks[:2]], default=0)
@@ -433,7 +465,7 @@ def _counted(
 ) -> tuple[dict[int, dict[Verdict, int]], dict[int, int], dict[tuple[int, Field], Hits]]:
     """Verdicts and violated cases at each point, and verdicts by what the opening rows say.
 
-    Lengths of time are all tried in one query; other numbers are few and have a query each.
+    Lengths of time are all tried in one query; other numbers and working time have a query each.
     """
     counts = {place: tally(()) for place in range(len(plans))}
     cases = dict.fromkeys(counts, 0)

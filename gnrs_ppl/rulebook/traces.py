@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
@@ -14,23 +14,29 @@ from gnrs_ppl.context.types import COLUMNS
 from gnrs_ppl.rulebook.imagined import EVERYTHING, START, Happening, Imagined, Trace
 from gnrs_ppl.rulebook.vocabulary import Vocabulary
 
+Ends = Callable[[Duration, datetime], datetime | None]
+"""When a length of time ends that begins at a local time; None where no calendar can count it."""
 
-def starts(durations: Sequence[Duration]) -> list[datetime]:
-    """Days on which traces begin: one, and where a month is named, others on which it has another length.
 
-    Of any two durations that differ somewhere on the calendar there is a start on which they do.
+def starts(durations: Sequence[Duration], ends: Ends) -> list[datetime]:
+    """Days on which traces begin: one, and where a month or working time is named, others on which it has
+    another length.
+
+    Of any two durations that differ somewhere on the calendar there is a start on which they do; of working
+    time in the year that begins with the first.
     """
     found = [START]
-    days = [START + timedelta(days=d) for d in range(1461)]
     for i, one in enumerate(durations):
         for other in durations[:i]:
-            if (one.months or other.months) and all(one.after(s) == other.after(s) for s in found):
-                found += [day for day in days if one.after(day) != other.after(day)][:1]
+            working = one.working or other.working
+            if (one.months or other.months or working) and all(ends(one, s) == ends(other, s) for s in found):
+                days = (START + timedelta(days=d) for d in range(366 if working else 1461))
+                found += [day for day in days if ends(one, day) != ends(other, day)][:1]
     return found
 
 
 def instants(
-    start: datetime, events: int, durations: Sequence[Duration], moment: timedelta
+    start: datetime, events: int, durations: Sequence[Duration], moment: timedelta, ends: Ends
 ) -> Iterator[tuple[datetime, ...]]:
     """Every sequence of instants of some length.
 
@@ -44,7 +50,7 @@ def instants(
         reached = {
             at
             for before in so_far
-            for base in (before, *(duration.after(before) for duration in durations))
+            for base in (before, *filter(None, (ends(duration, before) for duration in durations)))
             for at in (base, base + moment)
             if at >= so_far[-1]
         }
@@ -70,7 +76,7 @@ class Block:
         return len(self.times) * len(self.kinds) * len(self.people)
 
 
-def blocks(words: Vocabulary, events: int, moment: timedelta) -> list[Block]:
+def blocks(words: Vocabulary, events: int, imagined: Imagined) -> list[Block]:
     """Every trace of exactly so many events in which a rule may be called up.
 
     The first to act is the first person; of rows at one instant every set is taken once.
@@ -80,8 +86,8 @@ def blocks(words: Vocabulary, events: int, moment: timedelta) -> list[Block]:
     opening = {i for i in places if words.kinds[i] in words.openers} if words.openers else set(places)
     chosen = [c for c in product(places, repeat=events) if opening & set(c)]
     by_ties: dict[tuple[int, ...], list[tuple[datetime, ...]]] = {}
-    for start in starts(words.durations):
-        for times in instants(start, events, words.durations, moment):
+    for start in starts(words.durations, imagined.ends):
+        for times in instants(start, events, words.durations, imagined.moment, imagined.ends):
             by_ties.setdefault(tuple(i for i in range(1, events) if times[i] == times[i - 1]), []).append(
                 times
             )
