@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import oracle
 import pytest
+import working_oracle
 
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
 from gnrs_ppl.charter import pairs
 from gnrs_ppl.charter.alike import proportions
 from gnrs_ppl.charter.pairs import WITNESSES, PairRelation, as_duty, complete, relation
+from gnrs_ppl.charter.reach import Reach
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.context.types import Calendar, RecordLayer
 from gnrs_ppl.rule.types import Structure
-from gnrs_ppl.rulebook.imagined import Trace
+from gnrs_ppl.rulebook.imagined import START, Trace
 
 RECORDS = RecordLayer.model_validate({"channels": [{"name": "log"}]})
 
@@ -42,19 +45,21 @@ def rule(
     )
 
 
-def by_oracle(structure: Structure, rules: tuple[Structure, Structure], trace: Trace) -> Verdict:
+def by_oracle(
+    structure: Structure, rules: tuple[Structure, Structure], trace: Trace, records: RecordLayer
+) -> Verdict:
     """What the oracle says of a case on the records that the pair is compared on."""
-    imagined = complete(tuple(map(as_duty, rules)), RECORDS)
+    imagined = complete(tuple(map(as_duty, rules)), records)
     rows = oracle.evaluate(as_duty(structure), imagined.records, imagined.rows("case", trace))
     return min((row.verdict for row in rows), key=ROLL_UP.index, default="not_activated")
 
 
-def confirmed(first: Structure, second: Structure) -> PairRelation:
+def confirmed(first: Structure, second: Structure, records: RecordLayer = RECORDS) -> PairRelation:
     """The relation, each of its witnesses judged again by the oracle."""
-    found = relation(first, second, RECORDS)
+    found = relation(first, second, records)
     for name in WITNESSES:
         if witness := getattr(found, name):
-            said = tuple(by_oracle(each, (first, second), witness.trace) for each in (first, second))
+            said = tuple(by_oracle(each, (first, second), witness.trace, records) for each in (first, second))
             assert said == witness.verdicts, name
     return found
 
@@ -139,8 +144,41 @@ def test_lengths_that_lie_otherwise_are_another_pair(lengths: tuple[str, str]) -
     assert lie("PT4H", "PT10H") == lie("P2D", "P5D")
 
 
+CALENDAR = {"holidays": {"country": "NL"}, "hours": ["09:00-12:30", "13:00-17:00"]}
+
+
+@pytest.mark.parametrize(
+    "first, second, kind",
+    [
+        ("5WD", "P5D", "second_implies_first"),
+        ("5WD", "P6D", "independent"),  # shorter from a Sunday, longer from a Monday
+        ("3WH", "1WD", "first_implies_second"),
+    ],
+)
+def test_working_time_is_counted_as_an_audit_does(first: str, second: str, kind: str) -> None:
+    records = RECORDS.model_copy(update={"calendar": Calendar.model_validate(CALENDAR)})
+    found = confirmed(rule("response", deadline=first), rule("response", deadline=second), records)
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize(
+    "calendar", [CALENDAR, CALENDAR | {"zone": "Europe/Amsterdam", "weekdays": ["monday"]}]
+)
+def test_reach_is_that_of_the_oracle(calendar: dict[str, Any]) -> None:
+    records = RECORDS.model_copy(update={"calendar": Calendar.model_validate(calendar), "offset": 120})
+    durations = tuple(map(Duration.parse, ("1WD", "5WD", "3WH", "8WH")))
+    reach, ahead = Reach(records, durations, timedelta(seconds=1)), timedelta(hours=2)
+    for hours in range(0, 24 * 30, 31):
+        at = START + timedelta(hours=hours)
+        for duration, forward in product(durations, (True, False)):
+            counted, _ = working_oracle.moved(records, at - ahead, 120, "second", duration, forward)
+            move = reach.after if forward else reach.before
+            assert move(at, duration) == (counted + ahead).replace(microsecond=0)
+
+
 def test_what_cannot_be_checked_says_why() -> None:
     large = {"activity": "Pay", "where": [{"attribute": "amount", "test": "more", "value": 100}]}
-    found = relation(rule("response", large), rule("response"), RECORDS)
-    assert found.kind == "undecided"
-    assert found.why
+    for other in (rule("response", large), rule("response", deadline="5WD")):
+        found = relation(other, rule("response"), RECORDS)
+        assert found.kind == "undecided"
+        assert found.why

@@ -74,6 +74,7 @@ def form(words: Words) -> str:
         str(records.match_within),
         len(words.vocabulary.people),
         proportions(durations, words.imagined.moment),
+        [repr(records.calendar), records.offset] if any(d.working for d in durations) else [],
     ]
     return json.dumps(told)
 

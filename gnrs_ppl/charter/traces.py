@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from itertools import combinations, product
 from typing import NamedTuple
 
+from gnrs_ppl.charter.reach import SEARCHED
 from gnrs_ppl.charter.words import Words
 from gnrs_ppl.context.log import EventLog, open_connection
 from gnrs_ppl.context.time import Duration
@@ -170,7 +171,7 @@ class Regions:
 
     def __init__(self, words: Words) -> None:
         self.words = words
-        self.starts = starts(words.vocabulary.durations)
+        self.starts = self._starts()
         self.known: dict[tuple[tuple[Duration, ...], ...], list[tuple[datetime, ...]]] = {}
 
     def of(self, deeds: tuple[int, ...]) -> list[tuple[datetime, ...]]:
@@ -181,7 +182,7 @@ class Regions:
             chosen: dict[tuple[int, ...], tuple[datetime, ...]] = {}
             for number, start in enumerate(self.starts):
                 for times in self._further((start,), len(deeds), between):
-                    chosen.setdefault((number, *_sides(times, between)), times)
+                    chosen.setdefault((number, *self._sides(times, between)), times)
             self.known[related] = list(chosen.values())
         return self.known[related]
 
@@ -228,46 +229,44 @@ class Regions:
         """When the next event may be: at once, a moment later, at a deadline, a moment beyond it, or where a
         later event lies just beyond one deadline and within another that starts here.
         """
-        place, moment = len(so_far), self.words.imagined.moment
+        place, reach = len(so_far), self.words.reach
         bases = {so_far[-1]}
         for i, before in enumerate(so_far):
-            bases |= {d.after(before) for d in between[i, place]}
+            bases |= {reach.after(before, d) for d in between[i, place]}
             for later in range(place + 1, events):
                 bases |= {
-                    before + (far.after(before) - near.after(before))
+                    before + (reach.after(before, far) - reach.after(before, near))
                     for far in between[i, later]
                     for near in between[place, later]
                 }
-        return sorted({at for base in bases for at in (base, base + moment) if at >= so_far[-1]})
+        return sorted({at for base in bases for at in (base, base + reach.moment) if at >= so_far[-1]})
 
+    def _sides(
+        self, times: tuple[datetime, ...], between: dict[tuple[int, int], tuple[Duration, ...]]
+    ) -> Iterator[int]:
+        reach = self.words.reach
+        for (i, j), durations in between.items():
+            yield times[i] == times[j]
+            for duration in durations:
+                yield times[j] <= reach.after(times[i], duration)
+                yield reach.before(times[j], duration) <= times[i]
 
-def _sides(
-    times: tuple[datetime, ...], between: dict[tuple[int, int], tuple[Duration, ...]]
-) -> Iterator[int]:
-    for (i, j), durations in between.items():
-        yield times[i] == times[j]
-        for duration in durations:
-            yield times[j] <= duration.after(times[i])
-            yield duration.before(times[j]) <= times[i]
+    def _starts(self) -> list[datetime]:
+        """Days on which cases begin: one, and where a calendar says how long a duration is, others.
 
+        Of any two durations of which now one and now the other is longer, there is a start for each.
+        """
+        durations, found = self.words.vocabulary.durations, [START]
+        days = [START + timedelta(days=d) for d in range(SEARCHED.days)]
+        for one, other in combinations(durations, 2):
+            if any(d.months or d.working for d in (one, other)):
+                known = {self._order(one, other, day) for day in found}
+                for day in days:
+                    if (order := self._order(one, other, day)) not in known:
+                        known.add(order)
+                        found.append(day)
+        return found
 
-def starts(durations: Sequence[Duration]) -> list[datetime]:
-    """Days on which cases begin: one, and where a month is named, others on which it has another length.
-
-    Of any two durations of which now one and now the other is longer, there is a start for each.
-    """
-    found = [START]
-    days = [START + timedelta(days=d) for d in range(1461)]
-    for one, other in combinations(durations, 2):
-        if one.months or other.months:
-            known = {_order(one, other, day) for day in found}
-            for day in days:
-                if (order := _order(one, other, day)) not in known:
-                    known.add(order)
-                    found.append(day)
-    return found
-
-
-def _order(one: Duration, other: Duration, day: datetime) -> int:
-    first, second = one.after(day), other.after(day)
-    return (first > second) - (first < second)
+    def _order(self, one: Duration, other: Duration, day: datetime) -> int:
+        first, second = self.words.reach.after(day, one), self.words.reach.after(day, other)
+        return (first > second) - (first < second)

@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
+from gnrs_ppl.charter.reach import Reach
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.types import (
     COUNTING,
     HALVES,
@@ -18,7 +18,6 @@ from gnrs_ppl.rule.types import (
     NEIGHBOURS,
     Act,
     Structure,
-    durations_of,
 )
 from gnrs_ppl.rulebook.imagined import Imagined
 from gnrs_ppl.rulebook.vocabulary import Kind, Vocabulary, vocabulary
@@ -80,15 +79,13 @@ class Words:
     @classmethod
     def of(cls, structures: Sequence[Structure], imagined: Imagined) -> Words:
         """What the rules look at."""
-        for structure in structures:
-            for duration in durations_of(structure):
-                if duration.working:
-                    raise InputError(
-                        f"{duration} is working time, for which no cases are imagined",
-                        "audit both rules on one log",
-                    )
         unquiet = Imagined(imagined.records.model_copy(update={"quiet_after": None}))
         return cls(tuple(structures), imagined, vocabulary(structures, unquiet))
+
+    @cached_property
+    def reach(self) -> Reach:
+        """How far its durations reach."""
+        return Reach(self.imagined.records, self.vocabulary.durations, self.imagined.moment)
 
     @cached_property
     def deeds(self) -> tuple[Deed, ...]:
