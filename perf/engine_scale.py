@@ -1,8 +1,9 @@
-"""Seconds, peak memory and growth of the audit on logs that do not fit into memory: 10^6, 10^7, 10^8 events.
+"""Seconds, peak memory and growth of ``gnrs audit`` on logs that do not fit into memory: 10^6, 10^7, 10^8 events.
 
-Run ``python perf/engine_scale.py --sizes 1e6 1e7``. Logs are made on disk as Parquet, in the order of time, their
+Run ``python perf/engine_scale.py --sizes 1e6 1e7``; 10^8 wants 30 GB of disk. Logs are made on disk as Parquet, in the order of time, their
 case ids without order: cases of ten events, or (skewed) one case with a tenth of all events and activities by Zipf.
-The rule has a deadline with an exception, and a look-back. Every size runs in a process of its own.
+The rule has a deadline with an exception, and a look-back.
+Memory is what the command and its children hold, as the kernel counts it.
 """
 
 import argparse
@@ -16,22 +17,15 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs without an installation too
+from typing import Any
 
 import duckdb
-
-from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.parts import Tally, checked_in_parts
-from gnrs_ppl.context.log import EventLog
-from gnrs_ppl.context.types import Channel, RecordLayer
-from gnrs_ppl.rule.types import Structure
 
 SEED = 20
 MEMORY, THREADS = "4GiB", 2
 ACTIVITIES = ("request", "note", "register", "answer", "check", "remind", "withdraw", "close")
-RULE = Structure.model_validate(
-    {
+RULE = {
+    "rule": {
         "trigger": {"act": {"activity": "request"}, "channel": "desk"},
         "norm": {
             "constraints": [
@@ -41,19 +35,15 @@ RULE = Structure.model_validate(
         },
         "evidence": {"channels": ["desk"], "operator": "any"},
         "procedure": {"steps": [{"stage": "review", "name": "review", "role": "auditor"}]},
-    }
-)
-RECORDS = RecordLayer(
-    channels=(Channel(name="desk", activities=ACTIVITIES, closed_world=True, grain="second"),),
-    offset="+01:00",
-)
+    },
+    "records": {"channels": [{"name": "desk", "activities": ACTIVITIES, "closed_world": True}]},
+}
 # 5,000 cases go on at any time, an event of each every half hour
 LOG = """
 SELECT format('{:08d}', i) AS event_id, format('{:016x}', hash(c + $seed)) AS case_id,
        $activities[CASE WHEN $skewed THEN floor(power(9, u)) ELSE 1 + floor(u * 8) END::INTEGER] AS activity,
-       TIMESTAMP '2024-01-01' + to_milliseconds(i * 360) + to_seconds((hash(i + $seed + 1) % 600)::BIGINT) AS "timestamp",
-       60 AS "offset", 'second' AS grain, 'clerk ' || hash(i + $seed + 2) % 500 AS resource, NULL::VARCHAR AS role,
-       NULL::VARCHAR AS object, NULL::VARCHAR AS location, 'desk' AS channel, NULL::VARCHAR AS value
+       timezone('UTC', TIMESTAMP '2024-01-01' + to_milliseconds(i * 360) + to_seconds((hash(i + $seed + 1) % 600)::BIGINT))
+       AS "timestamp", 'clerk ' || hash(i + $seed + 2) % 500 AS resource, 'desk' AS channel
 FROM (SELECT i, CASE WHEN $skewed AND i % 10 = 0 THEN -1 ELSE i // 50000 * 5000 + i % 5000 END AS c,
              (hash(i + $seed) % 1000003) / 1000003 AS u FROM range($events) AS r(i))
 """
@@ -66,41 +56,14 @@ def make(path: Path, events: int, *, skewed: bool) -> None:
         connection.execute(f"COPY ({LOG}) TO '{path}' (FORMAT parquet)", given)
 
 
-def audited(path: Path) -> dict[str, object]:
-    """Check a log and say how it went."""
-    start = time.perf_counter()
-    with duckdb.connect(
-        config={"memory_limit": MEMORY, "threads": THREADS, "temp_directory": str(path.parent / "spilled")}
-    ) as connection:
-        connection.execute(f"CREATE VIEW events AS SELECT * FROM read_parquet('{path}')")
-        events, cases = connection.execute(
-            "SELECT count(*), count(DISTINCT case_id) FROM events"
-        ).fetchone() or (0, 0)
-        log = EventLog(connection, "", events, cases, (), RECORDS)
-        tally = Tally()
-        for part in checked_in_parts(check(RULE, RECORDS, log), log):
-            tally.add(part)
-            print(f"part {part.number} of {part.of}: {time.perf_counter() - start:.1f} s", file=sys.stderr)
-    counts: dict[str, int] = {}
-    for (_, verdict, _), rows in tally.instances.items():
-        counts[verdict] = counts.get(verdict, 0) + rows
-    return {
-        "events": events,
-        "cases": cases,
-        "seconds": round(time.perf_counter() - start, 1),
-        "processor seconds": round(sum(os.times()[:4]), 1),
-        "verdicts": counts,
-    }
-
-
-def peak(process: int) -> int:
+def held(process: int) -> int:
     """Bytes of memory that a process and its children hold, what they share counted once."""
-    held = 0
+    found = 0
     for number in (process, *children(process)):
         with suppress(OSError):
             for line in Path(f"/proc/{number}/smaps_rollup").read_text().splitlines():
-                held += int(line.split()[1]) * 1024 if line.startswith("Pss:") else 0
-    return held
+                found += int(line.split()[1]) * 1024 if line.startswith("Pss:") else 0
+    return found
 
 
 def children(process: int) -> Iterator[int]:
@@ -111,21 +74,34 @@ def children(process: int) -> Iterator[int]:
             yield from children(int(child))
 
 
-def measured(path: Path) -> dict[str, object]:
-    """Check a log in a process of its own; adds the most memory and disk that it held."""
-    most = spilled = 0
+def measured(folder: Path, log: Path) -> dict[str, Any]:
+    """Audit a log by the command; what it says, and the most memory and disk that it held."""
+    rule, spilled = folder / "rule.json", folder / "temporary"
+    rule.write_text(json.dumps(RULE))
+    spilled.mkdir()
+    command = [sys.executable, "-m", "gnrs_ppl", "audit", "--rule", str(rule), "--log", str(log), "--json"]
+    most = disk = 0
+    start, used = time.perf_counter(), sum(os.times()[2:4])
     with subprocess.Popen(
-        [sys.executable, __file__, "--log", str(path)], stdout=subprocess.PIPE, text=True
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(spilled)}
     ) as child:
         while child.poll() is None:
-            most = max(most, peak(child.pid))
+            most = max(most, held(child.pid))
             with suppress(OSError):
-                spilled = max(spilled, sum(f.stat().st_size for f in path.parent.glob("spilled/*")))
+                disk = max(disk, sum(file.stat().st_blocks * 512 for file in spilled.rglob("*")))
             time.sleep(0.2)
-        said = child.stdout.read() if child.stdout else ""
-    if child.returncode:
-        raise SystemExit(child.returncode)
-    return json.loads(said) | {"GB": round(most / 1e9, 2), "spilled GB": round(spilled / 1e9, 2)}
+        said = json.loads(child.stdout.read()) if child.stdout and child.returncode in (0, 1) else None
+    if said is None:
+        raise SystemExit(f"the audit ended with {child.returncode}")
+    return {
+        "events": said["log"]["events"],
+        "cases": said["log"]["cases"],
+        "seconds": round(time.perf_counter() - start, 1),
+        "processor seconds": round(sum(os.times()[2:4]) - used, 1),
+        "GB of memory": round(most / 1e9, 2),
+        "GB of disk": round(disk / 1e9, 2),
+        "verdicts": said["counts"],
+    }
 
 
 def main() -> None:
@@ -137,23 +113,16 @@ def main() -> None:
         "--folder", type=Path, help="where logs are made and removed again; the system's unless given"
     )
     parser.add_argument("--out", type=Path, help="file for the figures (JSON lines), which are added")
-    parser.add_argument("--log", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.log:
-        print(json.dumps(audited(given.log)))
-        return
     for shape in given.shapes:
         before: tuple[int, float] | None = None
         for size in map(int, given.sizes):
             with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-                path = Path(folder) / "log.parquet"
-                make(path, size, skewed=shape == "skewed")
-                found = {
-                    "engine": "duckdb",
-                    "shape": shape,
-                    "log GB": round(path.stat().st_size / 1e9, 2),
-                } | measured(path)
-            seconds = float(str(found["processor seconds"]))
+                log = Path(folder) / "log"
+                log.mkdir()
+                make(log / "part.parquet", size, skewed=shape == "skewed")
+                found = {"engine": "duckdb", "shape": shape} | measured(Path(folder), log)
+            seconds = found["processor seconds"]
             if before:
                 found["growth per doubling"] = round(
                     (seconds / before[1]) ** (1 / math.log2(size / before[0])), 2

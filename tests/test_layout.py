@@ -83,8 +83,8 @@ BELOW: dict[str, set[str]] = {
     },
 }
 """What each part may import besides itself (DESIGN §6)."""
-ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}
-"""``audit()`` asks realize for sentences, inside the function."""
+ASSEMBLY = {PACKAGE / "audit" / name: {"realize"} for name in ("__init__.py", "large.py")}
+"""``audit()`` and ``audit_large()`` ask realize for sentences, inside the function."""
 
 CURATED = [
     "gnrs_ppl",

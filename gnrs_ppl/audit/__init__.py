@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Reason, Verdict
@@ -111,7 +112,7 @@ def audit(
         parameters=query.parameters,
         capability={c.name: list(c.activities or ()) for c in filled.channels if c.durable},
         assumptions=plan.assumptions,
-        findings=likely_misread(plan, verdicts, log)
+        findings=likely_misread(plan, Counter((v.constraint, v.verdict) for v in verdicts), log)
         + log.findings
         + plan.findings
         + lacking

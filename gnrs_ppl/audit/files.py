@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.again import Checked
@@ -50,6 +51,53 @@ def audit_files(
         The rule cannot be checked on these records, or states a name that is neither declared nor in any row,
         unless allowed.
     """
+    asked = asked_for(rule, log, context, columns=columns, zone=zone)
+    events = read_log(asked.log, asked.records)
+    result = audit(
+        asked.rule,
+        events,
+        records=asked.records,
+        schema=asked.schema,
+        allow_unrecorded=allow_unrecorded,
+        earlier=earlier,
+    )
+    if remarks is not None:
+        said = remarks(asked.rule, asked.schema or Schema(), asked.records, events)
+        result = replace(result, findings=(*result.findings, *said))
+    return replace(result, findings=(*asked.findings, *result.findings))
+
+
+class Asked(NamedTuple):
+    """What an audit of files is asked to check.
+
+    Attributes
+    ----------
+    rule : Structure
+    log : Path
+        A file, or a folder of Parquet files.
+    records : RecordLayer
+    schema : Schema or None
+        Words, and names that may lack rows.
+    findings : tuple of str
+        Whether the rule was edited since it was drafted.
+    """
+
+    rule: Structure
+    log: Path
+    records: RecordLayer
+    schema: Schema | None
+    findings: tuple[str, ...]
+
+
+def asked_for(
+    rule: Path,
+    log: Path | None = None,
+    context: Path | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    zone: str | None = None,
+) -> Asked:
+    """Rule, log and record layer out of the files that :func:`audit_files` is given."""
     unchanged = as_written(rule)
     read = read_rule(rule)
     given = load_context(context, goalless=True) if context is not None else None
@@ -63,22 +111,8 @@ def audit_files(
     else:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
     schema = given.schema if given else read.institution
-    events = read_log(path, records)
-    result = audit(
-        read.rule,
-        events,
-        records=records,
-        schema=schema,
-        allow_unrecorded=allow_unrecorded,
-        earlier=earlier,
-    )
-    if remarks is not None:
-        result = replace(
-            result, findings=(*result.findings, *remarks(read.rule, schema or Schema(), records, events))
-        )
-    if unchanged is False:
-        result = replace(result, findings=(f"{rule.name} was changed after it was drafted", *result.findings))
-    return result
+    findings = (f"{rule.name} was changed after it was drafted",) if unchanged is False else ()
+    return Asked(read.rule, path, records, schema, findings)
 
 
 def _told(records: RecordLayer, columns: Mapping[str, str], zone: str | None) -> RecordLayer:

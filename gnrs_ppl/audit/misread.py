@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan
 from gnrs_ppl.audit.evidence import matches
 from gnrs_ppl.audit.sql import SqlStatement
-from gnrs_ppl.audit.types import InstanceVerdict
+from gnrs_ppl.audit.types import VERDICTS, Verdict
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.rule.types import NEGATIVE
 
@@ -18,15 +17,17 @@ ENOUGH = 20
 """Decided instances without which no share is told."""
 
 
-def likely_misread(plan: CheckPlan, verdicts: Sequence[InstanceVerdict], log: EventLog) -> tuple[str, ...]:
+def likely_misread(
+    plan: CheckPlan, counted: Mapping[tuple[int, Verdict], int], log: EventLog
+) -> tuple[str, ...]:
     """What to tell of constraints that never bite or are nearly always broken.
 
     Parameters
     ----------
     plan : CheckPlan
         What the verdicts come from.
-    verdicts : sequence of InstanceVerdict
-        Those of the norm.
+    counted : mapping
+        Instances by (constraint, verdict).
     log : EventLog
         The rows of D.
 
@@ -37,18 +38,16 @@ def likely_misread(plan: CheckPlan, verdicts: Sequence[InstanceVerdict], log: Ev
     """
     if plan.structure.norm.force == "may":
         return ()
-    return tuple(
-        line for c in plan.constraints if c.opener is None for line in _notes(plan, c, verdicts, log)
-    )
+    return tuple(line for c in plan.constraints if c.opener is None for line in _notes(plan, c, counted, log))
 
 
 def _notes(
-    plan: CheckPlan, constraint: ConstraintPlan, verdicts: Sequence[InstanceVerdict], log: EventLog
+    plan: CheckPlan, constraint: ConstraintPlan, counted: Mapping[tuple[int, Verdict], int], log: EventLog
 ) -> Iterator[str]:
     stated = plan.structure.norm.constraints[constraint.index]
     name = f"norm.constraints[{constraint.index}] ({stated.template} {stated.target.activity!r})"
-    counts = Counter(v.verdict for v in verdicts if v.constraint == constraint.index)
-    if counts.total() == counts["not_activated"]:
+    counts = {verdict: counted.get((constraint.index, verdict), 0) for verdict in VERDICTS}
+    if sum(counts.values()) == counts["not_activated"]:
         yield f"{name} can never bite on this log: 0 activations"
     elif stated.template in NEGATIVE and not stated.compared and not _rows(plan, constraint, log):
         yield f"{name} can never be broken on this log: 0 rows are, or may be, what it forbids"

@@ -7,7 +7,7 @@ The parts go by ranges of the case id, in its order. Each holds about so many ro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -29,7 +29,6 @@ EXAMPLES: Final = 3
 """Rows of verdicts that are kept of each constraint, verdict and reason."""
 _SAMPLED: Final = 200
 """Rows that are drawn for each part, to find where it ends."""
-_EVENTS: Final = "memory.main.events"
 
 
 class Part(NamedTuple):
@@ -49,7 +48,13 @@ class Part(NamedTuple):
     of: int
 
 
-def checked_in_parts(plan: CheckPlan, log: EventLog, *, rows_at_once: int = ROWS_AT_ONCE) -> Iterator[Part]:
+def checked_in_parts(
+    plan: CheckPlan,
+    log: EventLog,
+    *,
+    rows_at_once: int = ROWS_AT_ONCE,
+    report: Callable[[str], None] = lambda _: None,
+) -> Iterator[Part]:
     """Check a log part by part, in the order of its case ids.
 
     Parameters
@@ -59,6 +64,8 @@ def checked_in_parts(plan: CheckPlan, log: EventLog, *, rows_at_once: int = ROWS
     log : EventLog
     rows_at_once : int, optional
         Rows of a part, about.
+    report : callable, optional
+        Told which part is being checked.
 
     Yields
     ------
@@ -67,13 +74,15 @@ def checked_in_parts(plan: CheckPlan, log: EventLog, *, rows_at_once: int = ROWS
     """
     told = pinned(plan, surroundings(plan, log))
     queries = {"verdicts": compile_rule(told), "steps": compile_procedure(told)}
-    ends = _ends(log, rows_at_once)
+    events = _events(log)
+    ends = _ends(log, events, rows_at_once)
     with log.connection.cursor() as cursor:
         for number, (begin, end) in enumerate(pairwise([None, *ends, None]), 1):
+            report(f"checking part {number:,} of {len(ends) + 1:,}")
             wheres = ["case_id > $begin"] * (begin is not None) + ["case_id <= $end"] * (end is not None)
             bounds = {name: b for name, b in (("begin", begin), ("end", end)) if b is not None}
             cursor.execute(
-                f"CREATE OR REPLACE TEMP TABLE events AS SELECT * FROM {_EVENTS} "
+                f"CREATE OR REPLACE TEMP TABLE events AS SELECT * FROM {events} "
                 f"WHERE {' AND '.join(wheres) or 'TRUE'}",
                 bounds,
             )
@@ -87,7 +96,13 @@ def _keep(cursor: duckdb.DuckDBPyConnection, name: str, query: Query) -> None:
     cursor.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.sql}", query.parameters)
 
 
-def _ends(log: EventLog, rows_at_once: int) -> list[str]:
+def _events(log: EventLog) -> str:
+    """The log's table by its whole name, which no table of a part hides."""
+    (database,) = log.one("SELECT current_database()")
+    return f'"{database}".main.events'
+
+
+def _ends(log: EventLog, events: str, rows_at_once: int) -> list[str]:
     """The last case of each part but the last one, as a sample of the rows shows them."""
     parts = -(-log.events // rows_at_once)
     if parts <= 1:
@@ -95,7 +110,7 @@ def _ends(log: EventLog, rows_at_once: int) -> list[str]:
     drawn = [
         case
         for (case,) in log.connection.execute(
-            f"SELECT case_id FROM (SELECT case_id FROM {_EVENTS}) "
+            f"SELECT case_id FROM (SELECT case_id FROM {events}) "
             f"USING SAMPLE reservoir({parts * _SAMPLED} ROWS) REPEATABLE (0)"
         ).fetchall()
     ]
@@ -121,6 +136,14 @@ class Tally:
     instances: Counter[tuple[int, Verdict, Reason]] = field(default_factory=Counter)
     cases: Counter[tuple[int | None, Verdict]] = field(default_factory=Counter)
     examples: dict[tuple[int, Verdict, Reason], list[InstanceVerdict]] = field(default_factory=dict)
+
+    @property
+    def by_verdict(self) -> Counter[tuple[int, Verdict]]:
+        """Instances by (constraint, verdict)."""
+        found: Counter[tuple[int, Verdict]] = Counter()
+        for (constraint, verdict, _), rows in self.instances.items():
+            found[constraint, verdict] += rows
+        return found
 
     def add(self, part: Part, table: str = "verdicts") -> None:
         """Count a table of verdicts of one more part."""

@@ -17,6 +17,9 @@ from gnrs_ppl.rule.types import Force, Structure
 from gnrs_ppl.safe_text import to_csv, to_json
 
 CASE_FIELDS = ("case_id", "verdict", "reason", "witnesses", "bearer", "due", "slack_seconds", "sentence")
+CSV_FIELDS = ("case_id", "instance", "constraint", *CASE_FIELDS[1:])
+Sentence = Callable[[InstanceVerdict], str]
+"""Says a verdict."""
 
 
 class CaseVerdict(NamedTuple):
@@ -75,7 +78,7 @@ class ConstraintAudit:
     @property
     def headline(self) -> str:
         """Violated / (satisfied + violated), or – where nothing was decided."""
-        return _headline(self.counts)
+        return headline_of(self.counts)
 
     def as_dict(self) -> dict[str, Any]:
         """Its part of the JSON of ``gnrs audit``."""
@@ -123,17 +126,13 @@ class AuditResult:
     events: EventLog = field(repr=False)
     versions: dict[str, str]
     standing: Checked | None = field(repr=False)
-    sentence: Callable[[InstanceVerdict], str] = field(repr=False)
+    sentence: Sentence = field(repr=False)
     called: Mapping[Any, Mapping[str, str]] = field(repr=False)
 
     @property
     def log(self) -> dict[str, Any]:
         """What was audited: fingerprint and size of the log."""
-        return {
-            "fingerprint": self.events.fingerprint,
-            "events": self.events.events,
-            "cases": self.events.cases,
-        }
+        return self.events.described
 
     @property
     def force(self) -> Force:
@@ -178,7 +177,7 @@ class AuditResult:
     @property
     def headline(self) -> str:
         """Violated / (satisfied + violated), or – where nothing was decided."""
-        return _headline(self.counts)
+        return headline_of(self.counts)
 
     def of(self, verdict: Verdict) -> list[InstanceVerdict]:
         """The instances with one verdict, in case order."""
@@ -187,12 +186,7 @@ class AuditResult:
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``gnrs audit``."""
         return {
-            "rule": {
-                "text": self.text,
-                "force": self.force,
-                "class": "advisory" if self.force == "should" else "binding",
-                "structure": self.structure.model_dump(mode="json", exclude_defaults=True),
-            },
+            "rule": rule_as_dict(self.structure, self.text),
             "counts": self.counts,
             "instances": len(self.verdicts),
             "case_counts": self.case_counts,
@@ -224,18 +218,7 @@ class AuditResult:
                 "witnesses": [],
                 "sentence": "Nothing in this case calls the rule up.",
             }
-        return {
-            "case_id": case.case_id,
-            "verdict": case.verdict,
-            "reason": verdict.reason,
-            "witnesses": list(verdict.witnesses),
-            "bearer": verdict.bearer,
-            "due": due_text(verdict.due),
-            "slack_seconds": verdict.slack_seconds,
-            "sentence": self.sentence(verdict),
-            "instance": verdict.instance,
-            "constraint": verdict.constraint,
-        }
+        return case_as_dict(case.case_id, verdict, self.sentence)
 
     def to_json(self) -> str:
         """``as_dict`` as JSON text."""
@@ -243,22 +226,50 @@ class AuditResult:
 
     def to_csv(self) -> str:
         """One line per instance × constraint, with a header; texts as in ``gnrs_ppl.safe_text.to_csv``."""
-        rows = [
-            (
-                v.case_id,
-                v.instance,
-                v.constraint,
-                v.verdict,
-                v.reason,
-                " ".join(v.witnesses),
-                v.bearer,
-                due_text(v.due),
-                v.slack_seconds,
-                self.sentence(v),
-            )
-            for v in self.verdicts
-        ]
-        return to_csv([("case_id", "instance", "constraint", *CASE_FIELDS[1:]), *rows])
+        return to_csv([CSV_FIELDS, *(csv_row(v, self.sentence) for v in self.verdicts)])
+
+
+def rule_as_dict(structure: Structure, text: str) -> dict[str, Any]:
+    """The rule in the JSON of ``gnrs audit``."""
+    force = structure.norm.force
+    return {
+        "text": text,
+        "force": force,
+        "class": "advisory" if force == "should" else "binding",
+        "structure": structure.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def case_as_dict(case: str, verdict: InstanceVerdict, sentence: Sentence) -> dict[str, Any]:
+    """A case and the instance whose verdict it has in the JSON of ``gnrs audit``."""
+    return {
+        "case_id": case,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "witnesses": list(verdict.witnesses),
+        "bearer": verdict.bearer,
+        "due": due_text(verdict.due),
+        "slack_seconds": verdict.slack_seconds,
+        "sentence": sentence(verdict),
+        "instance": verdict.instance,
+        "constraint": verdict.constraint,
+    }
+
+
+def csv_row(verdict: InstanceVerdict, sentence: Sentence) -> tuple[object, ...]:
+    """A line of the CSV of ``gnrs audit``, with the columns of :data:`CSV_FIELDS`."""
+    return (
+        verdict.case_id,
+        verdict.instance,
+        verdict.constraint,
+        verdict.verdict,
+        verdict.reason,
+        " ".join(verdict.witnesses),
+        verdict.bearer,
+        due_text(verdict.due),
+        verdict.slack_seconds,
+        sentence(verdict),
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -278,7 +289,8 @@ def _reasons(verdicts: Iterable[InstanceVerdict]) -> dict[Verdict, dict[str, int
     }
 
 
-def _headline(counts: Mapping[Verdict, int]) -> str:
+def headline_of(counts: Mapping[Verdict, int]) -> str:
+    """Violated / (satisfied + violated), or – where nothing was decided."""
     decided = counts["satisfied"] + counts["violated"]
     return f"{counts['violated']:,} of {decided:,} ({counts['violated'] / decided:.1%})" if decided else "–"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +18,11 @@ from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
 
+if TYPE_CHECKING:
+    from gnrs_ppl.audit.files import Asked
+
+LISTED_ONLY = (VerdictForm.sarif, VerdictForm.junit, VerdictForm.oscal)
+"""Forms that hold what a list of all verdicts says."""
 MassOption = Annotated[
     float | None,
     typer.Option(
@@ -111,7 +119,7 @@ def audit(
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated. Or run all
     that a draft's goal could mean, and say how sure each verdict is.
     """
-    from gnrs_ppl.audit.files import audit_files
+    from gnrs_ppl.audit.files import asked_for, audit_files
     from gnrs_ppl.history.store import append, check_store, checked
     from gnrs_ppl.records.lint import touching
     from gnrs_ppl.report.audited import FILES, save_audit
@@ -154,6 +162,22 @@ def audit(
             "name a rule file; gnrs draft CONTEXT --out DIR writes one",
             source="arguments",
         )
+    asked = asked_for(rule, log, context, columns=columns_told(column), zone=zone)
+    if asked.log.is_dir():
+        listing = {"--out": out, "--store": store, "--format": form if form in LISTED_ONLY else None}
+        option = next((name for name, value in listing.items() if value is not None), None)
+        if option is not None:
+            raise InputError(
+                "the verdicts on a folder of Parquet files are counted, not listed",
+                "leave it out; --csv and --format csv, jsonl or parquet print the rows",
+                source="arguments",
+                field=option,
+            )
+        rows = "csv" if as_csv else form.value if form not in (None, VerdictForm.json) else None
+        _audit_large(
+            asked, allow_unrecorded, rows, as_json or form == VerdictForm.json, 3 if limit is None else limit
+        )
+        return
     read = [path for path in (rule, log, context) if path is not None]
     if out is not None:
         check_folder(out, FILES)
@@ -191,6 +215,43 @@ def audit(
         from gnrs_ppl.report.audit import print_audit
 
         print_audit(result, 3 if limit is None else limit, saved)
+    if result.failed:
+        raise typer.Exit(1)
+
+
+def _audit_large(asked: Asked, allow_unrecorded: bool, form: str | None, as_json: bool, limit: int) -> None:
+    """Audit a folder of Parquet files; rows are printed once all of them are there."""
+    from gnrs_ppl.audit.large import audit_large
+    from gnrs_ppl.context.folder import large_log
+    from gnrs_ppl.report.audit import print_audit
+    from gnrs_ppl.report.rows import ParquetRows, TextRows
+
+    with ExitStack() as open_files:
+        with working("reading the log") as say:
+            log, output = open_files.enter_context(large_log(asked.log, asked.records))
+            rows = (
+                None if form is None else ParquetRows(output) if form == "parquet" else TextRows(output, form)
+            )
+            result = audit_large(
+                asked.rule,
+                log,
+                records=asked.records,
+                schema=asked.schema,
+                allow_unrecorded=allow_unrecorded,
+                report=say,
+                take=rows.take if rows else None,
+            )
+            result = replace(result, findings=(*asked.findings, *result.findings))
+        if rows is not None:
+            rows.finish()
+            sys.stdout.flush()
+            with output.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        elif as_json:
+            print(result.to_json())
+        else:
+            print_audit(result, limit)
     if result.failed:
         raise typer.Exit(1)
 

@@ -130,6 +130,11 @@ class EventLog:
         ).fetchone() or (0, 0)
         return cls(connection, fingerprint, events, cases, findings, records)
 
+    @property
+    def described(self) -> dict[str, Any]:
+        """Fingerprint and size."""
+        return {"fingerprint": self.fingerprint, "events": self.events, "cases": self.cases}
+
     def one(self, select: str, parameters: Mapping[str, object] | None = None) -> tuple[Any, ...]:
         """The one row of a SELECT over the events; asked once, as they do not change.
 
@@ -245,24 +250,31 @@ def _read_by_case(connection: duckdb.DuckDBPyConnection, attributes: Sequence[At
     )
 
 
+ALONE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+}
+"""Settings of a connection that loads no extension."""
+
+
 def open_connection(attributes: Sequence[Attribute] = ()) -> duckdb.DuckDBPyConnection:
     """An in-memory DuckDB with an empty ``events`` table and no extension loading."""
     import duckdb  # a quarter of a second that `gnrs --help` need not wait for
 
-    connection = duckdb.connect(
-        config={
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-        }
-    )
+    connection = duckdb.connect(config=ALONE)
+    make_events(connection, attributes)
+    return connection
+
+
+def make_events(connection: duckdb.DuckDBPyConnection, attributes: Sequence[Attribute]) -> None:
+    """Make the empty ``events`` table of a record layer's attributes."""
     kinds = dict(TYPES)
     for i, attribute in enumerate(attributes):
         name = attribute_column(i)
         kinds |= {name: ATTRIBUTE_TYPES[attribute.type], f"{name}_unclear": "BOOLEAN"}
     body = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
     connection.execute(f"CREATE TABLE events ({body})")
-    return connection
 
 
 def read_log(path: Path, records: RecordLayer) -> EventLog:
@@ -283,7 +295,37 @@ def read_log(path: Path, records: RecordLayer) -> EventLog:
         nearly has the name of one, a timestamp that is not ISO 8601, a time without offset and none declared,
         two offsets that differ, a doubled event id, an end of observation before the first event.
     """
-    return _Import(path, records).run()
+    connection = open_connection(records.attributes)
+    with opened(path, connection) as table:
+        return read_into(connection, table, path, records)
+
+
+def read_into(
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    path: Path,
+    records: RecordLayer,
+    *,
+    order: str = "row",
+) -> EventLog:
+    """The event table of a file whose columns are known, in the connection's database, which is then locked.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+    table : Table
+    path : Path
+        What errors name.
+    records : RecordLayer
+    order : {"row", "case_id"}, optional
+        The order in which the events are kept.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_log`.
+    """
+    return _Import(connection, path, records, order).run(table)
 
 
 # A local timestamp, its offset and its own resolution, from ISO 8601 text.
@@ -319,15 +361,16 @@ class _Import:
     noticed.
     """
 
-    def __init__(self, path: Path, records: RecordLayer) -> None:
-        self.path, self.records, self.findings = path, records, list[str]()
-        self.connection = open_connection(records.attributes)
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, path: Path, records: RecordLayer, order: str
+    ) -> None:
+        self.connection, self.path, self.records, self.order = connection, path, records, order
+        self.findings = list[str]()
 
-    def run(self) -> EventLog:
+    def run(self, table: Table) -> EventLog:
         """Read, clean, lock."""
-        with opened(self.path, self.connection) as table:
-            self._stage(table)
-            fingerprint = table.fingerprint()
+        self._stage(table)
+        fingerprint = table.fingerprint()
         self._check_ids()
         self._note_names()
         self._parse_times()
@@ -394,7 +437,7 @@ class _Import:
                 parameters,
             )
         except (duckdb.Error, UnicodeDecodeError) as error:
-            problem = one_line(str(error).replace(parameters["path"], "the file"), 120)
+            problem = one_line(str(error).replace(str(parameters["path"]), "the file"), 120)
             raise self._error(f"is not readable ({problem})", "write the file again") from None
         rows, uneven_cells = self._one("SELECT count(*), sum(uneven) FROM staged")
         if rows == 0:
@@ -653,7 +696,7 @@ class _Import:
         )
         self.connection.execute(
             f"""INSERT INTO events SELECT {_with_attributes(columns, self.records.attributes)}
-                FROM timed WHERE {" AND ".join(where)} ORDER BY row""",
+                FROM timed WHERE {" AND ".join(where)} ORDER BY {self.order}""",
             {"durable": durable} if self.records.channels else {},
         )
         self.connection.execute("DROP TABLE timed")

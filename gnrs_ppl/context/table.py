@@ -63,7 +63,7 @@ class Table(Protocol):
     def said(self) -> list[str]:
         """What a reader should know of how the file was read; known after ``scan``."""
 
-    def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
+    def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, Any]]:
         """SQL for the rows with columns ``row`` (from 1) and ``c0``, ``c1``, … as ``positions`` say; its
         parameters.
         """
@@ -177,7 +177,7 @@ class _Csv:
             f"its cells are parted by {DELIMITERS[self.delimiter]}, its text is {self.encoding.upper()}"
         ] + ([f"{inner} line ends stand inside quoted cells"] if inner else [])
 
-    def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
+    def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, Any]]:
         """Write a plain copy of the wanted cells, every one of them quoted, which leaves DuckDB nothing to
         guess.
         """
@@ -318,7 +318,7 @@ class _Parquet:
             )
         self.header = [name.strip() for name in _children(tree)]
 
-    def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
+    def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, Any]]:
         """The copy, its columns under names by position."""
         names = [f"c{positions.index(i)}" if i in positions else f"unread{i}" for i in range(len(self.types))]
         return (

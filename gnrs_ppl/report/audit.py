@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 
+from gnrs_ppl.audit.large import LargeAudit, LargeConstraint
 from gnrs_ppl.audit.result import AuditResult, ConstraintAudit, due_text
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -> None:
+def print_audit(result: AuditResult | LargeAudit, limit: int, written: Sequence[Path] = ()) -> None:
     """Clause, verdict counts at both levels, and the first violations with their witnesses."""
     console = _console()
     console.print(shown("Rule", style="bold"))
     console.print(Padding(shown(result.text, keep="\n"), (0, 2, 1, 2)))
-    log = result.log
+    log, whole = result.log, result.whole if isinstance(result, LargeAudit) else result
     console.print(
         shown(
             f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…",
@@ -40,12 +41,12 @@ def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -
             _print_verdicts(console, part.name, part)
             console.print(shown(f"Violated, of those decided: {part.headline}"))
     else:
-        _print_verdicts(console, "Verdicts", result)
+        _print_verdicts(console, "Verdicts", whole)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
     together = ", all constraints together" if len(parts) > 1 else ""
-    console.print(shown(f"Violated, of those decided{together}: {result.headline}{advisory}", style="bold"))
+    console.print(shown(f"Violated, of those decided{together}: {whole.headline}{advisory}", style="bold"))
     undecided: dict[str, InstanceVerdict] = {v.reason: v for v in reversed(result.of("indeterminate"))}
-    for reason, n in result.reasons["indeterminate"].items():
+    for reason, n in whole.reasons["indeterminate"].items():
         example = result.sentence(undecided[reason])
         console.print(shown(f"Undecided, {reason.replace('_', ' ')} ({n:,}): {example}"))
     if result.force == "may":
@@ -66,16 +67,15 @@ def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -
         console.print(
             Padding(shown("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2))
         )
-    if len(violated) > limit:
-        console.print(
-            shown(
-                f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them",
-                style="dim",
-            )
+    more = whole.counts["violated"] - min(limit, len(violated))
+    if more:
+        ways = (
+            "--csv lists them"
+            if isinstance(result, LargeAudit)
+            else f"--limit {len(violated)} or --csv lists them"
         )
-    if result.structure.procedure.steps and (
-        result.procedure.verdicts or result.procedure.status == "prospective"
-    ):
+        console.print(shown(f"… and {more:,} more; {ways}", style="dim"))
+    if result.structure.procedure.steps:
         _print_procedure(console, result)
     console.print(
         shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic")
@@ -84,7 +84,9 @@ def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -
         console.print(shown(f"wrote {path}", style="dim"))
 
 
-def _print_verdicts(console: Console, title: str, audit: AuditResult | ConstraintAudit) -> None:
+def _print_verdicts(
+    console: Console, title: str, audit: AuditResult | ConstraintAudit | LargeConstraint
+) -> None:
     """A table of verdict counts at both levels, with their reasons."""
     counts = _table(title, "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
     for verdict in VERDICTS:
@@ -117,11 +119,18 @@ def _length(seconds: float) -> str:
     return f"{sign}{days:,.0f} days" if days and not rest else f"{sign}{timedelta(seconds=abs(seconds))}"
 
 
-def _print_procedure(console: Console, result: AuditResult) -> None:
+def _print_procedure(console: Console, result: AuditResult | LargeAudit) -> None:
     if result.procedure.status == "prospective":
         console.print(
             shown("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim")
         )
+        return
+    counted = (
+        result.steps.by_verdict
+        if isinstance(result, LargeAudit)
+        else Counter((v.constraint, v.verdict) for v in result.procedure.verdicts)
+    )
+    if not counted:
         return
     steps = _table(
         "Procedure after violations",
@@ -130,6 +139,5 @@ def _print_procedure(console: Console, result: AuditResult) -> None:
         right=tuple(v.replace("_", " ") for v in VERDICTS[:4]),
     )
     for index, step in enumerate(result.structure.procedure.steps):
-        verdicts = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
-        _row(steps, f"{step.stage}: {step.name}", *[verdicts.count(v) for v in VERDICTS[:4]])
+        _row(steps, f"{step.stage}: {step.name}", *[counted[index, v] for v in VERDICTS[:4]])
     console.print(steps)

@@ -16,10 +16,10 @@ from gnrs_ppl.rule.canonical import signature
 from gnrs_ppl.safe_text import to_json, visible
 
 if TYPE_CHECKING:
-    from gnrs_ppl.audit.result import AuditResult
+    from gnrs_ppl.audit.result import AuditResult, Sentence
     from gnrs_ppl.audit.types import InstanceVerdict
 
-_COLUMNS: Final = {
+COLUMNS: Final = {
     "case_id": "VARCHAR",
     "instance": "VARCHAR",
     "constraint": "INTEGER",
@@ -52,11 +52,18 @@ def formatted(result: AuditResult, kind: str, title: str) -> bytes:
     return FORMATS[kind](result, title)
 
 
+def row_as_dict(verdict: InstanceVerdict, sentence: Sentence) -> dict[str, Any]:
+    """A row of the tables."""
+    given = {
+        "witnesses": list(verdict.witnesses),
+        "due": due_text(verdict.due),
+        "sentence": sentence(verdict),
+    }
+    return verdict._asdict() | given
+
+
 def _rows(result: AuditResult) -> list[dict[str, Any]]:
-    return [
-        v._asdict() | {"witnesses": list(v.witnesses), "due": due_text(v.due), "sentence": result.sentence(v)}
-        for v in result.verdicts
-    ]
+    return [row_as_dict(v, result.sentence) for v in result.verdicts]
 
 
 def _csv(result: AuditResult, title: str) -> bytes:
@@ -75,11 +82,11 @@ def _parquet(result: AuditResult, title: str) -> bytes:
     import duckdb
 
     rows = _rows(result)
-    unnested = ", ".join(f'unnest(?::{kind}[]) AS "{name}"' for name, kind in _COLUMNS.items())
+    unnested = ", ".join(f'unnest(?::{kind}[]) AS "{name}"' for name, kind in COLUMNS.items())
     with folder_of_copies("gnrs-") as folder, duckdb.connect() as connection:
         path = Path(folder) / "verdicts.parquet"
         connection.execute(
-            f"CREATE TABLE verdicts AS SELECT {unnested}", [[r[name] for r in rows] for name in _COLUMNS]
+            f"CREATE TABLE verdicts AS SELECT {unnested}", [[r[name] for r in rows] for name in COLUMNS]
         )
         connection.table("verdicts").write_parquet(str(path))
         return path.read_bytes()
