@@ -15,6 +15,7 @@ from gnrs_ppl.charter import pairs
 from gnrs_ppl.charter.alike import proportions
 from gnrs_ppl.charter.pairs import WITNESSES, PairRelation, as_duty, complete, relation
 from gnrs_ppl.charter.reach import Reach
+from gnrs_ppl.charter.relations import apart
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Calendar, RecordLayer
 from gnrs_ppl.rule.types import Structure
@@ -182,3 +183,18 @@ def test_what_cannot_be_checked_says_why() -> None:
         found = relation(other, rule("response"), RECORDS)
         assert found.kind == "undecided"
         assert found.why
+
+
+@pytest.mark.parametrize(
+    "first, second, kind",
+    [
+        (rule("chain_succession", "Pay"), rule("chain_succession", "Call"), "conflict"),
+        (rule("succession", "Pay"), rule("absence", "Invoice", opener="Call"), "independent"),
+        (rule("succession", "Pay"), rule("not_response", "Pay", opener="Invoice"), "conflict"),
+    ],
+)
+def test_acts_alone_tell_nothing_of_what_stands_beside(
+    first: Structure, second: Structure, kind: str
+) -> None:
+    assert not apart(first, second)
+    assert confirmed(first, second).kind == kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gnrs_ppl.charter.pairs import PairRelation, Relation, Witness, relation
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.rule.canonical import canonical, dumps
-from gnrs_ppl.rule.types import NEIGHBOURS, Act, Procedure, Structure
+from gnrs_ppl.rule.types import HALVES, MUTUAL, NEIGHBOURS, Act, Procedure, Structure
 
 APART = PairRelation("independent", why="neither names an act that the other asks for, bans or excuses with")
 """Two rules whose acts say it already: no case is searched."""
@@ -83,14 +83,16 @@ def apart(first: Structure, second: Structure) -> bool:
     asks for, bans or excuses with calls the other up nowhere and is no matter of it, and neither looks at
     what comes directly beside.
     """
-    beside = any(c.template in NEIGHBOURS for rule in (first, second) for c in rule.norm.constraints)
+    templates = (c.template for rule in (first, second) for c in rule.norm.constraints)
+    beside = any(half in NEIGHBOURS for template in templates for half in HALVES.get(template, (template,)))
     return not beside and not (_moved(first) & _named(second) or _moved(second) & _named(first))
 
 
 def _moved(rule: Structure) -> set[str]:
     """The activities by which a rule is kept, broken or excused, and those it waits for."""
-    acts = (a for c in rule.norm.constraints for a in (c.target, c.unless, c.after.act if c.after else None))
-    return _activities(*acts)
+    acts = [a for c in rule.norm.constraints for a in (c.target, c.unless, c.after.act if c.after else None)]
+    mutual = any(c.template in MUTUAL for c in rule.norm.constraints)  # its second half asks for the trigger
+    return _activities(*acts, rule.trigger.act if mutual else None)
 
 
 def _named(rule: Structure) -> set[str]:
