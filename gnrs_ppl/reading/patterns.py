@@ -461,6 +461,17 @@ NEXT = _words(
     r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
 )
 """One act right behind another."""
+_OWN = r"(?:its|their|his|her|an) (?:very )?own|of its own"
+BEFORE_NEXT = re.compile(
+    rf"\b(?:{_OWN})\b[^.;:]*?\bbefore (?:the|any|another) (?:next|further|following|other)\b", re.IGNORECASE
+)
+"""Each time anew, before the act that asks for it comes again."""
+SINCE_LAST = re.compile(
+    rf"\b(?:preceded) by (?:{_OWN})\b|"
+    rf"\b(?:{_OWN})\b[^.;:]*?\b(?:after|since) the (?:previous|last|preceding|one before)\b",
+    re.IGNORECASE,
+)
+"""Each time anew, since the act that asks for it came last."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
 _CUES = {
     "habit": HABIT,

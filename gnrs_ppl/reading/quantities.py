@@ -23,6 +23,7 @@ _LENGTH = (
         "quarter": Duration(months=3),
     }
 )
+_WORKING = WORKING_UNITS | {"working week": Duration(working_days=5)}
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
 _ONE = (
     rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|"
@@ -59,7 +60,7 @@ SINCE = re.compile(r"\b(?:since|as of|as from|starting|effective|from)\s+$", re.
 
 
 class Length(NamedTuple):
-    """A duration as stated, and whether in working weeks or the like, which it does not say."""
+    """A duration as stated, and whether in working months or the like, which it does not say."""
 
     duration: Duration
     working: bool
@@ -86,8 +87,8 @@ def durations(text: str) -> tuple[Length, ...]:
                 length = Duration(
                     seconds=2700 if three else 900 if "quarter" in half else 5400 if "and a" in half else 1800
                 )
-        elif working and not m["number2"] and f"working {_one(m['unit'])}" in WORKING_UNITS:
-            length = scaled(WORKING_UNITS[f"working {_one(m['unit'])}"], number(m["number"]))
+        elif working and not m["number2"] and f"working {_one(m['unit'])}" in _WORKING:
+            length = scaled(_WORKING[f"working {_one(m['unit'])}"], number(m["number"]))
         else:
             length = _scaled(m["number"], m["unit"])
         if m["number2"]:

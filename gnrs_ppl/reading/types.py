@@ -63,7 +63,7 @@ class Timed:
     earlier_counts : bool
         "at the latest": what was done before the activation counts too.
     working_days : bool
-        Stated in working weeks or the like, which the duration does not say.
+        Stated in working months or the like, which the duration does not say.
     """
 
     span: Span

@@ -39,8 +39,13 @@ _NEXT = {
     "responded_existence": "chain_response",
 }
 """What it is where nothing may lie between the acts."""
+_BEFORE_NEXT = dict.fromkeys(("response", "precedence", "responded_existence"), "alternate_response")
+"""What it is where each act has one of its own before the next such act."""
+_SINCE_LAST = dict.fromkeys(("response", "precedence", "responded_existence"), "alternate_precedence")
+"""What it is where each act has one of its own since the last such act."""
 _ASKED = {"not_response": "response", "not_precedence": "precedence"}
 """What a ban is where the clause of its target says nothing negative."""
+_EACH_TIME = ((patterns.BEFORE_NEXT, _BEFORE_NEXT), (patterns.SINCE_LAST, _SINCE_LAST))
 BESIDE = ("or", "exception")
 
 
@@ -127,13 +132,16 @@ class Related(Settled):
 
     def _meant(self, start: int, stop: int) -> Mapping[str, str]:
         """What relations are in a sentence that says that its acts may come in either order, that the one asks for
-        the other and the other way round, or that they come right behind each other.
+        the other and the other way round, that each has one of its own, or that they come right behind each other.
         """
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         if patterns.AND_VICE_VERSA.search(told):
             return _VICE_VERSA
         if patterns.BE_THE_ONE.search(told):
             return {"not_coexistence": "response"}
+        for words, meant in _EACH_TIME:
+            if words.search(told):
+                return meant
         if patterns.NEXT.search(told):
             return _NEXT
         return _IN_EITHER_ORDER if patterns.EITHER_ORDER.search(told) and not durations(told) else {}
