@@ -61,12 +61,10 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         return not_held(readings, readings.unheld[0])
     if readings.nothing:
         return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
-    unheld = next((u for u in readings.unread if u.nearest), None)
+    unheld = next((u for u in readings.unread if u.nearest or u.another), None)
     if unheld is not None:
-        told = (
-            f"no act like '{readings.words(unheld.span)}' is recorded, nearest {unheld.nearest} "
-            f"({unheld.score:.2f})"
-        )
+        nearest = f", nearest {unheld.nearest} ({unheld.score:.2f})" if unheld.nearest else ""
+        told = f"no act like '{readings.words(unheld.span)}' is recorded{nearest}"
         return Refused(told, REMEDY, reason="no_such_act")
     for number in rules_of(readings)[context.rule]:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [

@@ -93,6 +93,12 @@ _BEFORE_PARTICIPLE = frozenset(
     ]
 )
 """Before a form in -ed it is no past tense."""
+_AIM = re.compile(
+    r"\b(?:our|my|the|one) (?:\w+ )?(?:aim|goal|hope|wish|ambition|vision|dream|mission|objective|intention)s? (?:is|was|are|remains?)\b|"
+    r"\b(?:i|we) (?:\w+ )?(?:aim|hope|strive|try|endeavour|wish|intend) (?:to|that)\b|"
+    r"\bit (?:would|will) (?:\w+ )?be (?:nice|good|great|lovely|helpful|better|best|wonderful|welcome) if\b"
+)
+"""Says what is wished for, which binds nobody where no word does."""
 _BINDS = frozenset({"duty", "main negative", "demand", "imperative"})
 
 
@@ -116,11 +122,11 @@ def signs(text: str, main: str) -> list[str]:
 
 
 def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
-    """Whether a text more probably states a duty than none; what is said to be usual, with no word that
-    binds, is none.
+    """Whether a text more probably states a duty than none; what is said to be usual or wished for, with
+    no word that binds, is none.
     """
-    binds = (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION)
-    if patterns.USUALLY.search(text) and not any(p.search(text) for p in binds):
+    binds = any(p.search(text) for p in (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION))
+    if not binds and (patterns.USUALLY.search(text) or _AIM.search(text.lower())):
         return False
     limit = count_of(main)
     if limit is not None and limit.limit == "most" and (patterns.PERMISSION.search(main) or ":" in main):

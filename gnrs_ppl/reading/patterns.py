@@ -227,11 +227,11 @@ SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
     r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)|"
     rf"that (?:very |same ){_SOMEONE}|that person|(?:must|shall|should|ha(?:s|ve) to|can only|may only) (?:also |always )?be "
-    rf"(?:(?:the|that) (?:very )?(?:one|{_SOMEONE})|(?:one|some) of (?:those|the (?:people|persons|ones))) (?:who|that)|"
+    rf"(?:(?:the|that) (?:very )?(?:one|{_SOMEONE})|(?:one|some) of (?:those|the (?:people|persons|ones))) (?:who|that|to)|"
     rf"(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to|only) (?:\w+ ){{0,3}}by (?:whoever|the (?:very )?(?:one|{_SOMEONE}) (?:who|that))"
 )
 BE_THE_ONE = _words(
-    rf"(?:must|shall|should|ha(?:s|ve) to) (?:also |always )?be (?:the|that) (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
+    rf"(?:must|shall|should|ha(?:s|ve) to) (?:also |always )?be (?:the|that) (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that|to)"
 )
 """One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"

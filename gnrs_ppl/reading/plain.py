@@ -63,7 +63,9 @@ def _fields(value: Any, names: Sequence[str], readings: Readings) -> dict[str, A
 def why_nothing(readings: Readings) -> str:
     """Why nothing was read, in one line; empty where something was."""
     if readings.nothing == "no_such_act":
-        unheld = next((u for u in readings.unread if u.nearest), None)
+        unheld = next((u for u in readings.unread if u.nearest or u.another), None)
+        if unheld is not None and not unheld.nearest:
+            return f"no act like '{readings.words(unheld.span)}' is in the schema"
         if unheld is None:
             words = " … ".join(readings.words(u.span) for u in readings.unread[:4])
             return f"no act like '{words}' is in the schema"

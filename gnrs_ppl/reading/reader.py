@@ -83,6 +83,8 @@ def read(
                 anew = [
                     s for s in more.statements if of_another_thing(s, piece.thing, found.statements, schema)
                 ]
+                if not anew:
+                    continue
                 more = replace(more, statements=tuple(anew))
             kept = last_before(one, found.statements)
             if one.kind == "else" and kept is not None:
@@ -159,6 +161,8 @@ class Reader(Doubted):
         statements = [s for s in statements if not (self._asks_manner(s.best) or self._left_free(s.best))]
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
+        other_verbs = {s: verb for s in statements if (verb := self._of_another_verb(s.best))}
+        statements = [s for s in statements if s not in other_verbs]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
         if self._doubting:
@@ -180,6 +184,7 @@ class Reader(Doubted):
             and not any(span.start <= clause.start < span.end for span in heeded)
         ]
         missed += [self._unrecorded(sub) for sub in dict.fromkeys(elsewhere.values())]
+        missed += dict.fromkeys(other_verbs.values())
         taken = [
             *(s for statement in statements for s in statement.best.used),
             *said.background,

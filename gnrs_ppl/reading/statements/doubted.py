@@ -6,11 +6,12 @@ from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.constructions import functional
 from gnrs_ppl.reading.duties import states_duty
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
-from gnrs_ppl.reading.vocabulary import STOP
+from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
 from gnrs_ppl.reading.words import lemmas
 
 _EVENTS = ("after", "only_after", "before", "until")
@@ -80,9 +81,48 @@ class Doubted(Stated):
         if main is None:
             return None
         subs = [c for c in sentence.belonging(main) if c.kind in _EVENTS]
-        if any(self._tells(c) for c in subs):
+        if any(self._tells_well(c) for c in subs):
             return None
         return next((c for c in subs if self._befell(c)), None)
+
+    def _of_another_verb(self, reading: Reading) -> Unread | None:
+        """What a clause asks for, where that is no act of the schema and the reading is only of what was done to the
+        thing it asks it of: "a rejected request must be archived".
+        """
+        tokens = self.text.tokens
+        acts = acts_of(reading)
+        clause = self._clause_at(reading.targets[0].span.start)
+        if clause is None or clause.kind != "main" or reading.force == "may":
+            return None
+        modal = patterns.MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
+        told = [k for k, act in enumerate(self.marked.acts) if act in acts and self._clause(k) == clause]
+        attributes = [
+            k
+            for k in told
+            if self._sentence(k)._is_attribute(self.marked.mentions[k].at)
+            and modal is not None
+            and self._starts(k) < modal.start()
+        ]
+        if modal is None or not told or attributes != told:
+            return None
+        verb = next((i for i, t in enumerate(tokens) if t.start >= modal.end() and self._is_content(i)), None)
+        if verb is None or tokens[verb].start >= clause.end or verb in self.marked.marks:
+            return None
+        doing = lemmas(tokens[verb].text, "v")
+        if not doing or not LIGHT.isdisjoint(doing) or not COMMON_VERBS.isdisjoint(doing):
+            return None
+        return self.text.nearest([verb], [verb])._replace(another=True)
+
+    def _is_content(self, i: int) -> bool:
+        text = self.text.tokens[i].text
+        return text[0].isalpha() and text not in STOP and not text.endswith("ly") and not functional(text)
+
+    def _tells_well(self, clause: Clause) -> bool:
+        """Whether a clause tells an act well enough to be read."""
+        return any(
+            clause.opened <= self._starts(k) < clause.end and m.told[0].score >= ENOUGH
+            for k, m in enumerate(self.marked.mentions)
+        )
 
     def _befell(self, clause: Clause) -> bool:
         """Whether a clause says after which event something is due, and not at which hour or in which case."""

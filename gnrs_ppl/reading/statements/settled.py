@@ -197,10 +197,12 @@ class Settled(Banned):
         something is barred without it; of a list of acts any one will do; what must happen before the case
         ends is asked of every case.
         """
+        apart = {self.marked.acts[k] for k in self.apart}
         bans = [
             b
             for b in self.bans()
-            if not self.apart.keys() & {b.target, b.other} and b.target not in self.lacking
+            if not apart & {self.marked.acts[b.target], self.marked.acts[b.other]}
+            and b.target not in self.lacking
         ]
         for ban in bans:
             self._decide(ban.target, ban.label, ban.other)
