@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
@@ -19,6 +20,7 @@ import yaml
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
+from gnrs_ppl.context.types import Calendar, PublicHolidays
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing import import_source
 from gnrs_ppl.importing.derive import role_phrase
@@ -194,6 +196,26 @@ def test_a_second_import_keeps_what_was_changed(tmp_path: Path) -> None:
     assert done.rows == 49
     again = import_source(source, tmp_path / "out", update=True)
     assert set(again.kept) == set(done.kept)
+
+
+def test_a_log_of_an_office_suggests_its_calendar(tmp_path: Path) -> None:
+    def logged(name: str, weekend: bool) -> list[str]:
+        at, rows = datetime(2024, 3, 4, 9), list[dict[str, str]]()
+        for n in range(400):
+            at += timedelta(hours=1 if weekend or at.hour < 16 else 17)
+            if at.weekday() > 4 and not weekend:
+                at += timedelta(days=7 - at.weekday())
+            rows.append({"case_id": f"c{n // 4}", "activity": "ABCD"[n % 4], "timestamp": at.isoformat()})
+        import_source(write_csv(tmp_path / f"{name}.csv", rows), tmp_path / name)
+        text = (tmp_path / name / "context.yaml").read_text()
+        return [line.strip("# ") for line in text.splitlines() if line.strip().startswith("# calendar:")]
+
+    assert logged("always", True) == []
+    (line,) = logged("office", False)
+    suggested = yaml.safe_load(line.partition("  (")[0].replace("??", "NL"))["calendar"]
+    assert Calendar.model_validate(suggested) == Calendar(
+        hours=("09:00-17:00",), holidays=PublicHolidays(country="NL")
+    )
 
 
 def test_times_of_other_countries(tmp_path: Path) -> None:

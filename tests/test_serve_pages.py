@@ -97,6 +97,19 @@ def test_the_page_of_a_rule_says_what_the_report_says(served: tuple[TestClient, 
     assert labels <= set(map(unescape, re.findall(r'name="fix" value="([^"]*)"', page)))
 
 
+def test_the_page_of_a_rule_says_that_no_calendar_counts_its_time(
+    served: tuple[TestClient, Site], folder: Path
+) -> None:
+    uncounted = "working time is left uncounted: the records declare no calendar (records.calendar)"
+    told = f"Undecided on these records: {uncounted}."
+    assert told not in text_of(served[0].get("/rule?of=rule/draft.json").text)
+    for kind in ("draft", "audit"):
+        data = json.loads((folder / "rule" / f"{kind}.json").read_text())
+        (data["check"] if kind == "draft" else data)["assumptions"].append(uncounted)
+        write_all(folder / "rule", [(f"{kind}.json", json.dumps(data).encode())], manifest=True)
+    assert told in text_of(served[0].get("/rule?of=rule/draft.json").text)
+
+
 def test_a_pin_begins_a_draft_of_its_own(served: tuple[TestClient, Site]) -> None:
     client, site = served
     page = client.get("/rule?of=other/draft.json").text

@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.audit.sql import SqlStatement
+from gnrs_ppl.audit.types import LEFT_UNCOUNTED
 from gnrs_ppl.context.limits import YEARS
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import WEEKDAYS, Calendar, PublicHolidays, RecordLayer
@@ -66,9 +67,9 @@ class WorkingTime:
         """
         calendar = self.records.calendar
         if self.durations and calendar is None:
-            return "working time is left uncounted: the records declare no calendar (records.calendar)"
+            return f"working time is {LEFT_UNCOUNTED}: the records declare no calendar (records.calendar)"
         if calendar and not calendar.hours and any(d.working_hours for d in self.durations):
-            return "working hours are left uncounted: the calendar declares none (records.calendar.hours)"
+            return f"working hours are {LEFT_UNCOUNTED}: the calendar declares none (records.calendar.hours)"
         return None
 
     @property

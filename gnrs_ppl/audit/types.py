@@ -57,6 +57,10 @@ Reason = Literal[
 ]
 
 
+LEFT_UNCOUNTED = "left uncounted"
+"""What an assumption says of working time that no calendar counts."""
+
+
 class Due(NamedTuple):
     """The bound of an instance: local wall time at the activation's offset and grain (line 19)."""
 

@@ -19,6 +19,7 @@ from gnrs_ppl.importing.events import Attribute, Events
 from gnrs_ppl.importing.lifecycle import instant
 from gnrs_ppl.importing.phrases import Phrase, phrase_of, singular, speakable
 from gnrs_ppl.importing.staging import Found
+from gnrs_ppl.importing.weekdays import calendar_suggested
 from gnrs_ppl.reading.words import word
 from gnrs_ppl.realize.english import event_noun, words_of
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -114,7 +115,7 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
             for name in found.objects
             if is_name(name)
         ]
-    derived.below[("records",)] = [_described(a) for a in events.attributes]
+    derived.below[("records",)] = [*(_described(a) for a in events.attributes), *calendar_suggested(events)]
     make_speakable(derived)
     _goal(events, derived)
     return derived

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gnrs_ppl.audit.types import VERDICTS
+from gnrs_ppl.audit.types import LEFT_UNCOUNTED, VERDICTS
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.time import Duration
@@ -177,6 +177,7 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "folder": str(folder),
         "clause": clause,
         "clause_rest": evidence + rest,
+        "uncounted": _uncounted(draft, audit),
         "draft": draft,
         "audit": audit,
         "statements": statements_of(draft["reading"]) if draft else [],
@@ -205,6 +206,12 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "moment": moment,
         "again": None,  # a live page has a form by that name, with which options are pinned
     }
+
+
+def _uncounted(draft: dict[str, Any] | None, audit: dict[str, Any] | None) -> str | None:
+    """The assumption that no calendar counts the working time that the rule asks for, where it is made."""
+    made = audit["assumptions"] if audit else draft["check"]["assumptions"] if draft else ()
+    return next((line for line in made if LEFT_UNCOUNTED in line), None)
 
 
 def moment(text: str | None) -> str:
