@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from contextlib import suppress
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from pairs import EVIDENCE, TRIGGER_LOG, random_pair
 from test_charter_pairs import RECORDS, rule
+from tiers import tier
 from typer.testing import CliRunner
 
+from gnrs_ppl.audit import audit, shared
+from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.compile import compile_rule
+from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.charter import choose as choosing
+from gnrs_ppl.charter.audit import audit_together
 from gnrs_ppl.charter.choose import Choice, choose
 from gnrs_ppl.charter.pairs import relation
 from gnrs_ppl.charter.relations import Relations, apart, turned
 from gnrs_ppl.charter.space import RulePool
 from gnrs_ppl.charter.terms import REDUNDANCY, TERMS, Member, burden, coverage, vocabulary
+from gnrs_ppl.charter.written import Rules
 from gnrs_ppl.cli.verbs import app
+from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.files import rule_json
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
 TEMPERATURE = 0.1
 PAY_SOON = rule("response", deadline="P3D")
@@ -174,9 +186,10 @@ def test_a_relation_is_known_from_either_side() -> None:
 
 
 def written(folder: Path, **rules: Structure) -> list[str]:
-    for name, structure in rules.items():
-        (folder / f"{name}.json").write_text(rule_json(structure, Schema(), RECORDS, name))
-    return [str(folder / f"{name}.json") for name in rules]
+    files = [folder / f"rule{number}.json" for number in range(len(rules))]
+    for file, (name, structure) in zip(files, rules.items(), strict=True):
+        file.write_text(rule_json(structure, Schema(), RECORDS, name))
+    return [*map(str, files)]
 
 
 def test_check_says_what_conflicts_and_exits_1(tmp_path: Path) -> None:
@@ -195,6 +208,85 @@ def test_check_of_rules_that_stand_together_exits_0(tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["charter", "--check", *files])
     assert told.exit_code == 0
     assert "Independent: 1 of 1 pairs." in told.output
+
+
+def on_one_log(templates: Iterable[str], cases: int = 12) -> tuple[Rules, list[AuditResult]]:
+    """Rules of some templates, two of each, on one random log, and the audit of each alone."""
+    _, records, rows = random_pair(4, "response", "any", cases)
+    structures = [random_pair(seed, template, "any", 1)[0] for template in templates for seed in (0, 1)]
+    log = EventLog.from_events(rows, records)
+    alone = {}
+    for number, structure in enumerate(structures):
+        with suppress(Refused):
+            alone[str(number)] = audit(structure, log, records=records)
+    names = tuple(map(str, range(len(structures))))
+    rules = Rules(names, tuple(structures), Schema(), resolved(records, log), log)
+    found = audit_together(rules)
+    assert [one.name for one in found.audits] == list(alone)
+    assert {one.name for one in found.refused} == {*names} - {*alone}
+    for one in found.audits:
+        assert one.verdicts() == list(alone[one.name].verdicts), one.text
+        assert one.counts == alone[one.name].counts
+        assert one.case_counts == alone[one.name].case_counts
+        assert one.failed == alone[one.name].failed
+    assert found.failed == any(one.failed for one in alone.values())
+    return rules, list(alone.values())
+
+
+def test_rules_audited_together_have_the_verdicts_of_each_alone() -> None:
+    _, alone = on_one_log(tier(("response", "precedence"), IMPLEMENTED))
+    assert len({verdict for one in alone for verdict, n in one.counts.items() if n}) >= 4
+
+
+def test_what_two_checks_ask_of_the_log_is_one_part() -> None:
+    _, records, rows = random_pair(4, "response", "any", 4)
+    log = EventLog.from_events(rows, records)
+    rules = [rule("response", "Visit", deadline, opener="Open") for deadline in ("PT1H", "PT2H")]
+    structures = [
+        r.model_copy(
+            update={
+                "trigger": r.trigger.model_copy(update={"channel": TRIGGER_LOG}),
+                "evidence": r.evidence.model_copy(update={"channels": EVIDENCE[:1]}),
+            }
+        )
+        for r in rules
+    ]
+    numbered: dict[Any, Any] = {}
+    one, other = (
+        {
+            part.name
+            for part in shared._taken_apart(
+                compile_rule(check(s, resolved(records, log), log)), numbered
+            ).parts
+        }
+        for s in structures
+    )
+    about = {part.name: part.text for part in numbered.values()}
+    both = [about[name] for name in one & other]
+    assert any('FROM "events"' in text for text in both)  # the openings, and the rows of the act
+    assert one - other  # what reads the deadline
+    assert other - one
+
+
+def test_pages_of_check_and_audit_escape_what_they_show(tmp_path: Path) -> None:
+    files = written(tmp_path, **{"soon": PAY_SOON, "<b>wait</b>": PAY_NOT_YET})
+    rows = "case_id,activity,timestamp,channel\n<i>1</i>,Invoice,2024-01-01T09:00:00Z,log\n"
+    rows += "<i>1</i>,Pay,2024-01-02T09:00:00Z,log\n"
+    (tmp_path / "log.csv").write_text(rows)
+    pages = tmp_path / "check.html", tmp_path / "audit.html"
+    told = CliRunner().invoke(app, ["charter", "--check", *files, "--page", str(pages[0])])
+    assert told.exit_code == 1, told.output
+    log = ["--log", str(tmp_path / "log.csv"), "--page", str(pages[1])]
+    told = CliRunner().invoke(app, ["charter", "--audit", *files, *log])
+    assert told.exit_code == 1, told.output  # paid on the next day
+    assert "1 of 1" in told.output
+    for page in pages:
+        html = page.read_text()
+        assert "&lt;b&gt;wait&lt;/b&gt;" in html
+        assert "<b>" not in html
+        assert "<i>" not in html
+    assert "conflict: no case keeps both" in pages[0].read_text()
+    assert "&lt;i&gt;1&lt;/i&gt;" in pages[1].read_text()
 
 
 @pytest.mark.parametrize(

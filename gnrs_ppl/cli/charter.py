@@ -9,7 +9,7 @@ import typer
 
 from gnrs_ppl.cli.helpers import complain, files_read, working
 from gnrs_ppl.cli.options import Fix, Json, Log, Seed, WeightsOption, Without, written
-from gnrs_ppl.context.output import check_apart, check_folder
+from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
 
@@ -28,11 +28,15 @@ def charter(
         bool,
         typer.Option("--check", help="Say how rules that are written stand together; draft nothing."),
     ] = False,
+    audit: Annotated[
+        bool,
+        typer.Option("--audit", help="Run written rules on one log, in one pass; draft nothing."),
+    ] = False,
     context: Annotated[
         Path | None,
         typer.Option(
             metavar="CONTEXT",
-            help="With --check: context file whose words, records and log to use.",
+            help="With --check and --audit: context file whose words, records and log to use.",
             show_default=False,
         ),
     ] = None,
@@ -46,24 +50,31 @@ def charter(
     fix: Fix = None,
     without: Without = None,
     out: Annotated[Path | None, written("New folder, or that of a charter, for its files.")] = None,
+    page: Annotated[Path | None, written("HTML page for the charter, the check or the audit.")] = None,
     as_json: Json = False,
 ) -> None:
     """Draft the rules of several goals together: none contradicts another, none is said twice; or say how
-    written rules stand together. Exit 1 where two conflict.
+    written rules stand together, or audit them together. Exit 1 where two conflict or one is violated.
     """
-    if check:
+    if page is not None:
+        check_file(page)
+    if check and audit:
+        raise InputError("contradicts --check", "give one of the two", source="arguments", field="--audit")
+    if check or audit:
         stray = {"--out": out, "--fix": fix, "--without": without}
         if given := next((option for option, value in stray.items() if value), None):
-            raise InputError("contradicts --check", "leave one out", source="arguments", field=given)
-        _check(sources, context, log, as_json)
+            asked = "--check" if check else "--audit"
+            raise InputError(f"contradicts {asked}", "leave one out", source="arguments", field=given)
+        (_check if check else _audit)(sources, context, log, as_json, page)
         return
     if context is not None:
-        raise InputError("goes with --check", "add it", source="arguments", field="--context")
+        raise InputError("goes with --check and --audit", "add one", source="arguments", field="--context")
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.charter.draft import draft_charter
     from gnrs_ppl.charter.institution import contexts_in
     from gnrs_ppl.charter.pins import read_rule_pins
     from gnrs_ppl.report.charter import FILES, charter_data, print_charter, save_charter
+    from gnrs_ppl.report.charter_page import charter_page
 
     pins = read_rule_pins(fix or (), without or ())
     if out is not None:
@@ -84,6 +95,7 @@ def charter(
             pins=pins,
         )
         saved = save_charter(drafted, out) if out is not None else []
+        saved += [charter_page(page, drafted)] if page is not None else []
     if as_json:
         print(to_json(charter_data(drafted)))
     else:
@@ -96,15 +108,42 @@ def charter(
         raise typer.Exit(drafted.stopped[0].error.exit_code)
 
 
-def _check(sources: list[Path], context: Path | None, log: Path | None, as_json: bool) -> None:
+def _check(
+    sources: list[Path], context: Path | None, log: Path | None, as_json: bool, page: Path | None
+) -> None:
     from gnrs_ppl.charter.written import check_rules, read_rules
     from gnrs_ppl.report.charter import checked_data, print_checked
+    from gnrs_ppl.report.charter_page import checked_page
 
     with working("comparing"):
         checked = check_rules(read_rules(sources, context, log))
+        saved = [checked_page(page, checked)] if page is not None else []
     if as_json:
         print(to_json(checked_data(checked)))
     else:
-        print_checked(checked)
+        print_checked(checked, saved)
     if checked.conflicts:
         raise typer.Exit(1)
+
+
+def _audit(
+    sources: list[Path], context: Path | None, log: Path | None, as_json: bool, page: Path | None
+) -> None:
+    from gnrs_ppl.charter.audit import audit_together
+    from gnrs_ppl.charter.written import read_rules
+    from gnrs_ppl.report.charter import print_audited
+    from gnrs_ppl.report.charter_page import audited_page
+
+    with working("auditing"):
+        audited = audit_together(read_rules(sources, context, log))
+        saved = [audited_page(page, audited)] if page is not None else []
+    if as_json:
+        print(to_json(audited.as_dict()))
+    else:
+        print_audited(audited, saved)
+    for one in audited.refused:
+        complain(f"{one.name}: {one.why}", 3)
+    if audited.failed:
+        raise typer.Exit(1)
+    if audited.refused:
+        raise typer.Exit(3)

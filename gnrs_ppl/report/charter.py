@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gnrs_ppl.audit.types import VERDICTS
 from gnrs_ppl.charter.pairs import PairRelation, Witness
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import capitalised, number, series
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import occurrence, sentences
 from gnrs_ppl.rule.types import Act, Structure
 from gnrs_ppl.rulebook.imagined import acts_of
 from gnrs_ppl.safe_text import to_json, visible
-from gnrs_ppl.terminal import console, shown
+from gnrs_ppl.terminal import console, row, shown, table
 
 if TYPE_CHECKING:
+    from gnrs_ppl.charter.audit import HandbookAudit
     from gnrs_ppl.charter.draft import Charter
     from gnrs_ppl.charter.written import CheckedRules
 
@@ -95,14 +98,14 @@ def charter_text(charter: Charter) -> str:
         follows = (
             ""
             if section.procedure is None
-            else f" A breach is followed by procedure {_letter(section.procedure)}."
+            else f" A breach is followed by procedure {letter(section.procedure)}."
         )
         lines += [f"{place}. {section.text}{follows} ({series(list(section.names), 'and')})"]
     lines += ["", "## Procedures", ""]
     for place, text in enumerate(found.procedures):
         of = [str(n) for n, section in enumerate(found.sections, 1) if section.procedure == place]
         lines += [
-            f"{_letter(place)}. {text} (after {'clause' if len(of) == 1 else 'clauses'} {series(of, 'and')})"
+            f"{letter(place)}. {text} (after {'clause' if len(of) == 1 else 'clauses'} {series(of, 'and')})"
         ]
     lines += ["", "## How they stand together", ""]
     lines += [f"- {line}" for line in together_lines(names, charter.pairs)]
@@ -111,7 +114,8 @@ def charter_text(charter: Charter) -> str:
     return visible("\n".join(lines) + "\n", keep="\n")
 
 
-def _letter(place: int) -> str:
+def letter(place: int) -> str:
+    """What a procedure is called."""
     return chr(ord("A") + place) if place < 26 else f"A{place}"
 
 
@@ -242,7 +246,7 @@ def print_charter(charter: Charter, written: Sequence[Path]) -> None:
         out.print(shown(f"wrote {path}", style="dim"))
 
 
-def print_checked(checked: CheckedRules) -> None:
+def print_checked(checked: CheckedRules, written: Sequence[Path] = ()) -> None:
     """How every two rules stand, with a case for each conflict and implication, and what is not covered."""
     out, rules = console(), checked.rules
     for line in together_lines(rules.names, checked.pairs):
@@ -252,9 +256,36 @@ def print_checked(checked: CheckedRules) -> None:
     if checked.unnamed:
         out.print(shown(f"Acts that no rule names: {', '.join(checked.unnamed)}."))
     _print_witnesses(rules.names, checked.pairs, rules.records, rules.lexicon)
+    for path in written:
+        out.print(shown(f"wrote {path}", style="dim"))
 
 
-SHOWN = {
+def print_audited(audited: HandbookAudit, written: Sequence[Path] = ()) -> None:
+    """A line for each rule, and its first violation."""
+    out, log = console(), audited.rules.log
+    assert log is not None
+    out.print(
+        shown(
+            f"Log: {log.events:,} events in {log.cases:,} cases, sha256 {log.fingerprint[:16]}…", style="dim"
+        )
+    )
+    counted = table(
+        "Verdicts of instances", "rule", *[v.replace("_", " ") for v in VERDICTS], "violated of decided"
+    )
+    for audit in audited.audits:
+        row(counted, audit.name, *[f"{audit.counts[v]:,}" for v in VERDICTS], audit.headline)
+    out.print(counted)
+    for audit in audited.audits:
+        for one in audit.verdicts("violated", 1):
+            out.print(shown(f"{audit.name}, case {one_line(one.case_id)}: {audited.sentence(audit, one)}"))
+    out.print(
+        shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic")
+    )
+    for path in written:
+        out.print(shown(f"wrote {path}", style="dim"))
+
+
+WITNESSES_SHOWN = {
     "conflict": ("first_kept", "second_kept"),
     "first_implies_second": ("against_second_implies_first",),
     "second_implies_first": ("against_first_implies_second",),
@@ -273,14 +304,18 @@ def _print_witnesses(
 
     out, imagined = console(), Imagined(records)
     for pair, found in pairs.items():
-        for kind in SHOWN.get(found.kind, ()):
+        for kind in WITNESSES_SHOWN.get(found.kind, ()):
             witness = getattr(found, kind)
             if witness is None:
                 continue
-            said = " and ".join(
-                f"{names[place]} {verdict.replace('_', ' ')}"
-                for place, verdict in zip(pair, witness.verdicts, strict=True)
-            )
             out.print()
-            out.print(shown(f"A case: {said}", style="bold"))
+            out.print(shown(f"A case: {witnessed(names, pair, witness)}", style="bold"))
             print_timeline(out, witness.trace, imagined, lexicon)
+
+
+def witnessed(names: Sequence[str], pair: tuple[int, int], witness: Witness) -> str:
+    """What each rule says of a case."""
+    return " and ".join(
+        f"{names[place]} {verdict.replace('_', ' ')}"
+        for place, verdict in zip(pair, witness.verdicts, strict=True)
+    )
