@@ -8,24 +8,30 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import duckdb
 import pytest
+import sqlglot
 import tiers
 from agreement import FEW
+from click.testing import Result
 from data_pairs import data_pair
 from pairs import OPERATORS, random_pair
 from postgres import PASSWORD, cluster
 from tiers import mostly_slow
+from typer.testing import CliRunner
 from working_pairs import working_pair
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+from gnrs_ppl.audit.dialects import DIALECTS, UNTESTED, Dialect
 from gnrs_ppl.audit.engines import connected, log_on
 from gnrs_ppl.audit.run import execute
+from gnrs_ppl.cli import app
 from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import COLUMNS, RecordLayer
-from gnrs_ppl.errors import Refused
+from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
 pg8000 = pytest.importorskip("pg8000.native", reason="pg8000 is not installed")
@@ -187,3 +193,152 @@ def test_an_engine_compares_data_and_counts_working_time_as_duckdb_does(
         except Refused:
             continue
     assert compared
+
+
+# By command
+
+ROOT = Path(__file__).resolve().parent.parent
+INVOICES = (str(ROOT / "examples/invoices/context.yaml"), "--rule", str(ROOT / "docs/contexts/approval.yaml"))
+MAPPED = ("--column", "timestamp=at", "--zone", "Europe/Berlin")
+
+
+@pytest.fixture(scope="module")
+def invoices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The invoices as a DuckDB file, with instants and without offsets."""
+    path = tmp_path_factory.mktemp("invoices") / "it's.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE invoices AS SELECT * EXCLUDE (timestamp), timestamp::TIMESTAMPTZ AS at "
+            f"FROM read_csv('{ROOT}/examples/invoices/events.csv', all_varchar = true)"
+        )
+    return path
+
+
+def gnrs(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["audit", *arguments])
+
+
+def test_the_command_prints_what_it_prints_of_the_file(invoices: Path) -> None:
+    here = gnrs(*INVOICES, "--csv")
+    there = gnrs(*INVOICES, *MAPPED, "--csv", "--on", f"duckdb://{quote(str(invoices))}?table=invoices")
+    assert (there.exit_code, there.stdout) == (here.exit_code, here.stdout) == (1, here.stdout)
+    assert here.stdout.count("violated") == 83
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_check_is_explained_in_every_dialect(dialect: Dialect, invoices: Path) -> None:
+    shown = gnrs(
+        *INVOICES,
+        *MAPPED,
+        "--on",
+        f"duckdb://{quote(str(invoices))}?table=invoices",
+        "--explain",
+        "--dialect",
+        dialect,
+    )
+    assert shown.exit_code == 0, shown.output
+    assert ("untested" in shown.stdout) == (dialect in UNTESTED)
+    (statement,) = sqlglot.parse(shown.stdout, dialect=dialect)
+    assert isinstance(statement, sqlglot.exp.Select)
+    assert {"events", "c0_verdict"} <= {part.alias for part in statement.ctes}
+    assert (
+        not any(join.args.get("method") for join in statement.find_all(sqlglot.exp.Join))
+        or dialect == "duckdb"
+    )
+    if dialect == "duckdb":
+        assert '-- c0_target_activity = "ApproveInvoice"' in shown.stdout
+
+
+BAD = {
+    "mysql://u:secret@host/db": "no engine is called 'mysql'",
+    "postgresql://u:secret@host:x/db": "is no address",
+    "postgresql://u:secret@127.0.0.1:1/db": "does not answer",
+    "duckdb:///nowhere.duckdb": "no such file",
+    "parquet:///nowhere/*.parquet": "cannot be read",
+    "duckdb:///nowhere.duckdb?password=secret": "says 'password'",
+    "events": "is no address",
+}
+
+
+@pytest.mark.parametrize("url", BAD)
+def test_an_address_that_will_not_do_is_one_line(url: str) -> None:
+    refused = gnrs(*INVOICES, "--on", url)
+    with pytest.raises(InputError) as error, connected(url):
+        raise AssertionError("it was opened")
+    assert refused.exit_code != 0
+    assert BAD[url] in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+def test_a_table_that_will_not_do_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE texts AS SELECT 'c' AS case_id, 'a' AS activity, '2024-05-31' AS timestamp"
+        )
+        connection.execute(
+            "CREATE TABLE lists AS SELECT ['c'] AS case_id, 'a' AS activity, now() AS timestamp"
+        )
+        connection.execute(
+            "CREATE TABLE twins AS SELECT 'e' AS event_id, 'c' AS case_id, 'a' AS activity, now() AS timestamp FROM range(2)"
+        )
+        connection.execute(
+            "CREATE TABLE bare AS SELECT 'c' AS case_id, 'a' AS activity, TIMESTAMP '2024-05-31' AS timestamp"
+        )
+        connection.execute(
+            "CREATE TABLE few AS SELECT 'c' AS case_id, 'a' AS activity, now() AS timestamp LIMIT 0"
+        )
+    for table, said in {
+        "texts": "timestamp: column 'timestamp' holds text",
+        "lists": "case_id: column 'case_id' holds no plain values",
+        "twins": "event id 'e' stands on 2 rows",
+        "bare": "1 rows carry a time without offset",
+        "few": "has no rows",
+        "gone": "cannot be read",
+        'x"; DROP TABLE bare; --': "cannot be read",
+    }.items():
+        with connected(f"duckdb://{path}?table={quote(table)}") as engine, pytest.raises(InputError) as error:
+            log_on(engine, RecordLayer())
+        assert said in str(error.value), table
+        assert "\n" not in str(error.value)
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM bare").fetchone() == (1,)
+
+
+def test_a_server_says_in_one_line_why_it_cannot_be_read(
+    port: int, postgresql: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, records, events = random_pair(0, "response", "any", 6)
+    url = postgresql(events, records)
+
+    def said(url: str) -> str:
+        with pytest.raises(InputError) as error, connected(url) as engine:
+            log_on(engine, records)
+        text = str(error.value)
+        assert "\n" not in text
+        assert "wrong horse" not in text
+        assert PASSWORD not in text
+        return text
+
+    with closing(asked(port)) as connection:
+        connection.run("DROP ROLE IF EXISTS nobody")
+        connection.run("CREATE SEQUENCE IF NOT EXISTS kept")
+        connection.run("CREATE ROLE nobody LOGIN PASSWORD 'no rights'")
+        connection.run("DROP TABLE IF EXISTS words")
+        connection.run(
+            "CREATE TABLE words AS SELECT event_id, case_id, activity, 'now'::text AS timestamp, channel FROM log"
+        )
+    assert "may not be read by this user" in said(url.replace("auditor@", "nobody:no%20rights@"))
+    assert "refuses the password" in said(url.replace("auditor@", "auditor:wrong%20horse@"))
+    assert "has no such database" in said(url.replace("/postgres?", "/nowhere?"))
+    assert "has no such table" in said(url.replace("=log", "=gone"))
+    assert "column 'timestamp' holds text" in said(url.replace("=log", "=words"))
+    with connected(url) as engine:
+        log = log_on(engine, records)
+        with pytest.raises(InputError, match="cannot be read.*read-only transaction"):
+            engine.rows("SELECT nextval('kept')", {})
+    with connected(url) as engine, closing(asked(port)) as connection:
+        connection.run("DROP TABLE log")
+        assert "has no such table" in said(url)
+    assert log.events == len(events)

@@ -13,6 +13,8 @@ from typing import Literal, get_args
 import sqlglot
 from sqlglot import exp
 
+from gnrs_ppl.errors import Refused
+
 Dialect = Literal["duckdb", "postgres", "spark", "snowflake", "bigquery", "trino"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 UNTESTED: tuple[Dialect, ...] = ("snowflake", "bigquery", "trino")
@@ -39,13 +41,24 @@ def translated(
     if dialect == "duckdb":
         return sql
     tree = sqlglot.parse_one(sql, dialect="duckdb")
+    if any(star.args.get("except_") or star.args.get("replace") for star in tree.find_all(exp.Star)):
+        raise Refused(
+            f"local times that come twice are read both ways by DuckDB alone, not by {dialect}",
+            "use instants (timestamp with time zone), or audit a file",
+        )
     for kind, rule in (_POSTGRES if dialect == "postgres" else _ELSEWHERE).items():
         for node in reversed(list(tree.find_all(kind))):  # the inner ones first
             rule(node)
     _type_parameters(tree, parameters, dialect)
     if dialect != "postgres":
         _number_in_order(tree)
-    return tree.sql(dialect, pretty=comments, identify=True, comments=comments)
+    return tree.sql(
+        dialect,
+        pretty=comments,
+        identify=True,
+        comments=comments,
+        unsupported_level=sqlglot.ErrorLevel.IGNORE,
+    )
 
 
 def _put(node: exp.Expr, template: str, dialect: Dialect = "postgres", **parts: exp.Expr) -> None:
@@ -92,7 +105,7 @@ def _as_of(join: exp.Join) -> None:
         order=exp.Order(expressions=[exp.Ordered(this=exp.column(column.name))]),
     )
     table = right.copy()
-    table.set("alias", None)
+    table.set("alias", exp.TableAlias(this=exp.to_identifier("sorted_rows", quoted=True)))
     known = exp.select("*", exp.alias_(window, "beside_it")).from_(table)
     join.set("this", known.subquery(alias))
     join.set("method", None)
@@ -173,6 +186,11 @@ def _days(node: exp.ToDays) -> None:
     _put(node, "(:n) * INTERVAL '1 day'", n=node.this)
 
 
+def _in_utc(node: exp.UnixToTime) -> None:
+    """What clocks in UTC show at an instant."""
+    _put(node, "(:at) AT TIME ZONE 'UTC'", at=node.this.expressions[0])
+
+
 def _named(node: exp.Anonymous) -> None:
     name = node.name.lower()
     if name.removeprefix("to_") in _UNITS:
@@ -190,7 +208,15 @@ def _grouped(node: exp.Group) -> None:
         node.set("expressions", [e.unalias().copy() for e in plain])
 
 
+def _in_every_order(node: exp.Order) -> None:
+    select = node.parent
+    if isinstance(select, exp.Select) and node.sql("duckdb").strip().upper() == "ORDER BY ALL":
+        places = range(1, len(select.selects) + 1)
+        node.set("expressions", [exp.Ordered(this=exp.Literal.number(place)) for place in places])
+
+
 _POSTGRES: dict[type[exp.Expr], Callable[..., None]] = {
+    exp.UnixToTime: _in_utc,
     exp.Cast: _bytewise,
     exp.Join: _as_of,
     exp.NullSafeEQ: _same,
@@ -202,12 +228,14 @@ _POSTGRES: dict[type[exp.Expr], Callable[..., None]] = {
     exp.ToDays: _days,
     exp.Anonymous: _named,
     exp.Group: _grouped,
+    exp.Order: _in_every_order,
 }
 _ELSEWHERE: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Join: _as_of,
     exp.ToDays: _days,
     exp.Anonymous: _named,
     exp.Group: _grouped,
+    exp.Order: _in_every_order,
 }
 
 

@@ -505,7 +505,7 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
     places = {
         "held": held,
         "possible": possible,
-        "tied": f"CASE WHEN g.definite THEN {possible} - held ELSE 0 END",
+        "tied": f"CASE WHEN g.definite THEN {possible} - ({held}) ELSE 0 END",
     }
     if search.nearest == "last":
         places["last_place"] = f"CASE WHEN {held} > 0 THEN g.until END"

@@ -11,10 +11,16 @@ from typing import NamedTuple
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.again import Checked
+from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+from gnrs_ppl.audit.dialects import Dialect
+from gnrs_ppl.audit.engines import Engine, log_on
+from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.audit.engines.explain import explained
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import validated
-from gnrs_ppl.context.log import EventLog, read_log
+from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
@@ -34,6 +40,7 @@ def audit_files(
     zone: str | None = None,
     remarks: Remarks | None = None,
     earlier: Callable[[str], Checked | None] | None = None,
+    on: Engine | None = None,
 ) -> AuditResult:
     """Audit a rule file on a log.
 
@@ -41,7 +48,8 @@ def audit_files(
     was drafted with them, else the log's standard columns. ``log`` goes before the context's log, and that
     before the rule file's. ``columns`` (event-table column to column of the file) and ``zone`` go before what
     the record layer says. A rule that was edited since it was drafted is a finding, and so is what
-    ``remarks`` says of the rule on these records. ``earlier`` is that of :func:`gnrs_ppl.audit.audit`.
+    ``remarks`` says of the rule on these records. ``on`` is where the events are in place of a log file.
+    ``earlier`` is that of :func:`gnrs_ppl.audit.audit`.
 
     Raises
     ------
@@ -51,8 +59,8 @@ def audit_files(
         The rule cannot be checked on these records, or states a name that is neither declared nor in any row,
         unless allowed.
     """
-    asked = asked_for(rule, log, context, columns=columns, zone=zone)
-    events = read_log(asked.log, asked.records)
+    asked = asked_for(rule, log, context, columns=columns, zone=zone, elsewhere=on is not None)
+    events = _events(asked, on)
     result = audit(
         asked.rule,
         events,
@@ -67,14 +75,40 @@ def audit_files(
     return replace(result, findings=(*asked.findings, *result.findings))
 
 
+def explain_files(
+    rule: Path,
+    log: Path | None = None,
+    context: Path | None = None,
+    dialect: Dialect = "duckdb",
+    *,
+    columns: Mapping[str, str] | None = None,
+    zone: str | None = None,
+    on: Engine | None = None,
+) -> str:
+    """The SQL of what :func:`audit_files` would run, in a dialect; raises as it does."""
+    asked = asked_for(rule, log, context, columns=columns, zone=zone, elsewhere=on is not None)
+    events = _events(asked, on)
+    plan = check(asked.rule, resolved(asked.records, events), events)
+    table = EventTable.of(on, asked.records) if on is not None else None
+    queries = (compile_rule(plan), compile_procedure(plan))
+    return "\n".join(explained(query, dialect, table) for query in queries if query is not None)
+
+
+def _events(asked: Asked, on: Engine | None) -> EventLog:
+    if on is not None:
+        return log_on(on, asked.records)
+    assert asked.log is not None
+    return read_log(asked.log, asked.records)
+
+
 class Asked(NamedTuple):
     """What an audit of files is asked to check.
 
     Attributes
     ----------
     rule : Structure
-    log : Path
-        A file, or a folder of Parquet files.
+    log : Path or None
+        A file, or a folder of Parquet files; None where the events are in a database.
     records : RecordLayer
     schema : Schema or None
         Words, and names that may lack rows.
@@ -83,7 +117,7 @@ class Asked(NamedTuple):
     """
 
     rule: Structure
-    log: Path
+    log: Path | None
     records: RecordLayer
     schema: Schema | None
     findings: tuple[str, ...]
@@ -96,23 +130,27 @@ def asked_for(
     *,
     columns: Mapping[str, str] | None = None,
     zone: str | None = None,
+    elsewhere: bool = False,
 ) -> Asked:
-    """Rule, log and record layer out of the files that :func:`audit_files` is given."""
+    """Rule, log and record layer out of the files that :func:`audit_files` is given; no log where the events
+    are ``elsewhere``.
+    """
     unchanged = as_written(rule)
     read = read_rule(rule)
     given = load_context(context, goalless=True) if context is not None else None
     records = _told(given.records if given else read.records or RecordLayer(), columns or {}, zone)
+    path: Path | None = None
     if log is not None:
         path = log
     elif given is not None and given.records.log is not None:
         path = given.folder / given.records.log
     elif read.records is not None and read.records.log is not None:
         path = rule.parent / read.records.log
-    else:
+    elif not elsewhere:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
     schema = given.schema if given else read.institution
     findings = (f"{rule.name} was changed after it was drafted",) if unchanged is False else ()
-    return Asked(read.rule, path, records, schema, findings)
+    return Asked(read.rule, None if elsewhere else path, records, schema, findings)
 
 
 def _told(records: RecordLayer, columns: Mapping[str, str], zone: str | None) -> RecordLayer:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
+
+import duckdb
 
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import RecordLayer, Schema
@@ -196,15 +199,21 @@ def _bound(stated: Stated) -> dict[str, object]:
 
 def _nearest(log: EventLog, column: Column, name: str, declared: set[str]) -> str:
     """The recorded or declared name with the fewest edits to this one, and its rows."""
-    nearest = log.connection.execute(
-        f"""WITH "known" AS (
-                SELECT "{column}" AS "name", 1 AS "n" FROM "events" UNION ALL SELECT unnest($declared::VARCHAR[]), 0),
-            "counted" AS (
-                SELECT "name", sum("n")::INTEGER AS "n" FROM "known" WHERE length("name") <= 200 GROUP BY "name")
-            SELECT "name", "n" FROM "counted"
-            ORDER BY damerau_levenshtein("name", $name), "n" DESC, "name" LIMIT 1""",
-        {"declared": sorted(declared), "name": name},
-    ).fetchone()
+    rows = Counter(dict.fromkeys(declared, 0))
+    rows.update(
+        dict(
+            log.connection.execute(
+                f'SELECT "{column}", count(*) FROM "events" WHERE length("{column}") <= 200 GROUP BY ALL'
+            ).fetchall()
+        )
+    )
+    known = [(text, n) for text, n in rows.items() if len(text) <= 200]
+    with duckdb.connect() as apart:  # not every database that holds events knows a distance of texts
+        nearest = apart.execute(
+            """SELECT name, n FROM (SELECT unnest($names::VARCHAR[]) AS name, unnest($rows::BIGINT[]) AS n)
+               ORDER BY damerau_levenshtein(name, $name), n DESC, name LIMIT 1""",
+            {"names": [text for text, _ in known], "rows": [n for _, n in known], "name": name},
+        ).fetchone()
     return (
         f"no {column} is recorded or declared"
         if nearest is None

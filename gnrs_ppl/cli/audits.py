@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnrs_ppl.cli.helpers import columns_told, files_read, working
-from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, VerdictForm, WeightsOption, Without, written
+from gnrs_ppl.cli.options import (
+    ContextPath,
+    Fix,
+    Json,
+    Log,
+    SqlDialect,
+    VerdictForm,
+    WeightsOption,
+    Without,
+    written,
+)
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
+    from gnrs_ppl.audit.dialects import Dialect
     from gnrs_ppl.audit.files import Asked
 
 LISTED_ONLY = (VerdictForm.sarif, VerdictForm.junit, VerdictForm.oscal)
@@ -62,6 +73,22 @@ def audit(
         typer.Option(
             metavar="ZONE", help="Time zone of times without offset: Europe/Amsterdam.", show_default=False
         ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Run the check where the events are: duckdb:///FILE, parquet:///FOLDER/*.parquet or "
+            "postgresql://USER@HOST/DATABASE, with ?table=NAME.",
+            show_default=False,
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the check as SQL and run nothing of it.")
+    ] = False,
+    dialect: Annotated[
+        SqlDialect | None,
+        typer.Option(help="With --explain: whose SQL, DuckDB's unless given.", show_default=False),
     ] = None,
     posterior: Annotated[
         Path | None,
@@ -119,7 +146,8 @@ def audit(
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated. Or run all
     that a draft's goal could mean, and say how sure each verdict is.
     """
-    from gnrs_ppl.audit.files import asked_for, audit_files
+    from gnrs_ppl.audit.engines import connected
+    from gnrs_ppl.audit.files import asked_for, audit_files, explain_files
     from gnrs_ppl.history.store import append, check_store, checked
     from gnrs_ppl.records.lint import touching
     from gnrs_ppl.report.audited import FILES, save_audit
@@ -144,6 +172,8 @@ def audit(
             "--format": form,
             "--column": column,
             "--zone": zone,
+            "--on": on,
+            "--explain": explain or None,
             "--allow-unrecorded": allow_unrecorded or None,
         }
         stray = next((option for option, value in with_rule.items() if value is not None), None)
@@ -162,8 +192,20 @@ def audit(
             "name a rule file; gnrs draft CONTEXT --out DIR writes one",
             source="arguments",
         )
-    asked = asked_for(rule, log, context, columns=columns_told(column), zone=zone)
-    if asked.log.is_dir():
+    if on is not None and log is not None:
+        raise InputError("contradicts --log", "give one of the two", source="arguments", field="--on")
+    if dialect is not None and not explain:
+        raise InputError("goes with --explain", "add it", source="arguments", field="--dialect")
+    columns = columns_told(column)
+    place = connected(on) if on is not None else nullcontext()
+    if explain:
+        with place as engine, working("compiling"):
+            whose: Dialect = dialect.value if dialect is not None else "duckdb"
+            sql = explain_files(rule, log, context, whose, columns=columns, zone=zone, on=engine)
+        print(sql, end="")
+        return
+    asked = asked_for(rule, log, context, columns=columns, zone=zone, elsewhere=on is not None)
+    if asked.log is not None and asked.log.is_dir():
         listing = {"--out": out, "--store": store, "--format": form if form in LISTED_ONLY else None}
         option = next((name for name, value in listing.items() if value is not None), None)
         if option is not None:
@@ -174,9 +216,8 @@ def audit(
                 field=option,
             )
         rows = "csv" if as_csv else form.value if form not in (None, VerdictForm.json) else None
-        _audit_large(
-            asked, allow_unrecorded, rows, as_json or form == VerdictForm.json, 3 if limit is None else limit
-        )
+        as_json = as_json or form == VerdictForm.json
+        _audit_large(asked, asked.log, allow_unrecorded, rows, as_json, 3 if limit is None else limit)
         return
     read = [path for path in (rule, log, context) if path is not None]
     if out is not None:
@@ -185,41 +226,45 @@ def audit(
     if store is not None:
         check_apart([store], read)
         check_store(store)
-    with working("auditing"):
-        result = audit_files(
-            rule,
-            log,
-            context,
-            allow_unrecorded,
-            columns=columns_told(column),
-            zone=zone,
-            remarks=touching,
-            earlier=partial(checked, store) if store is not None else None,
-        )
-        called = read_rule(rule).title or rule.name
-        saved = save_audit(result, out) if out is not None else []
-        if store is not None:
-            append(store, result, called)
-            saved.append(store)
-    if as_json:
-        print(result.to_json())
-    elif as_csv:
-        print(result.to_csv(), end="")
-    elif form is not None:
-        from gnrs_ppl.report.formats import formatted
+    with place as engine:
+        with working("auditing"):
+            result = audit_files(
+                rule,
+                log,
+                context,
+                allow_unrecorded,
+                columns=columns,
+                zone=zone,
+                remarks=touching if engine is None else None,
+                earlier=partial(checked, store) if store is not None and engine is None else None,
+                on=engine,
+            )
+            called = read_rule(rule).title or rule.name
+            saved = save_audit(result, out) if out is not None else []
+            if store is not None:
+                append(store, result, called)
+                saved.append(store)
+        if as_json:
+            print(result.to_json())
+        elif as_csv:
+            print(result.to_csv(), end="")
+        elif form is not None:
+            from gnrs_ppl.report.formats import formatted
 
-        sys.stdout.flush()
-        sys.stdout.buffer.write(formatted(result, form.value, called))
-        sys.stdout.buffer.flush()
-    else:
-        from gnrs_ppl.report.audit import print_audit
+            sys.stdout.flush()
+            sys.stdout.buffer.write(formatted(result, form.value, called))
+            sys.stdout.buffer.flush()
+        else:
+            from gnrs_ppl.report.audit import print_audit
 
-        print_audit(result, 3 if limit is None else limit, saved)
+            print_audit(result, 3 if limit is None else limit, saved)
     if result.failed:
         raise typer.Exit(1)
 
 
-def _audit_large(asked: Asked, allow_unrecorded: bool, form: str | None, as_json: bool, limit: int) -> None:
+def _audit_large(
+    asked: Asked, path: Path, allow_unrecorded: bool, form: str | None, as_json: bool, limit: int
+) -> None:
     """Audit a folder of Parquet files; rows are printed once all of them are there."""
     from gnrs_ppl.audit.large import audit_large
     from gnrs_ppl.context.folder import large_log
@@ -228,7 +273,7 @@ def _audit_large(asked: Asked, allow_unrecorded: bool, form: str | None, as_json
 
     with ExitStack() as open_files:
         with working("reading the log") as say:
-            log, output = open_files.enter_context(large_log(asked.log, asked.records))
+            log, output = open_files.enter_context(large_log(path, asked.records))
             rows = (
                 None if form is None else ParquetRows(output) if form == "parquet" else TextRows(output, form)
             )

@@ -26,6 +26,17 @@ class Split(StrEnum):
     ood = "ood"
 
 
+class SqlDialect(StrEnum):
+    """Dialects of SQL in which a check is printed."""
+
+    duckdb = "duckdb"
+    postgres = "postgres"
+    spark = "spark"
+    snowflake = "snowflake"
+    bigquery = "bigquery"
+    trino = "trino"
+
+
 class VerdictForm(StrEnum):
     """Forms in which the verdicts of an audit are handed over."""
 

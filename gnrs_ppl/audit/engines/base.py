@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gnrs_ppl.audit.engines.events import EventTable, named_in
 from gnrs_ppl.context.log import EventLog
@@ -70,13 +70,8 @@ class Asked:
 
     def execute(self, sql: str, parameters: Mapping[str, object] | None = None) -> Asked:
         """Ask a SELECT."""
-        parts = ", ".join(f'"{name}" AS MATERIALIZED ({select})' for name, select in self._table.parts)
-        rest = sql.removeprefix("WITH ")
-        whole = f"WITH {parts}{' ' if rest == sql else ', '}{rest}"
         answer = Asked(self._engine, self._table)
-        answer._rows = self._engine.rows(
-            whole, named_in(whole, {**self._table.parameters, **(parameters or {})})
-        )
+        answer._rows = self._engine.rows(*over(self._table, sql, parameters or {}))
         return answer
 
     def fetchall(self) -> list[tuple[Any, ...]]:
@@ -87,6 +82,14 @@ class Asked:
     def fetchone(self) -> tuple[Any, ...] | None:
         """The next row."""
         return self._rows.pop(0) if self._rows else None
+
+
+def over(table: EventTable, sql: str, parameters: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+    """A SELECT over ``events`` with what these are before it, and all that it names."""
+    parts = ", ".join(f'"{name}" AS MATERIALIZED ({select})' for name, select in table.parts)
+    rest = sql.removeprefix("WITH ")
+    whole = f"WITH {parts}{' ' if rest == sql else ', '}{rest}"
+    return whole, named_in(whole, {**table.parameters, **parameters})
 
 
 def connected(url: str) -> AbstractContextManager[Engine]:
@@ -117,11 +120,11 @@ def connected(url: str) -> AbstractContextManager[Engine]:
     if parts.scheme == "duckdb":
         from gnrs_ppl.audit.engines.duckdb import database
 
-        return database(parts.path, table)
+        return database(unquote(parts.path), table)
     if parts.scheme == "parquet" and not told:
         from gnrs_ppl.audit.engines.duckdb import parquet
 
-        return parquet(parts.path)
+        return parquet(unquote(parts.path))
     if parts.scheme in ("postgresql", "postgres"):
         from gnrs_ppl.audit.engines.postgres import server
 

@@ -7,17 +7,18 @@ are found as they are in files (docs/semantics.md, G1 and G7).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from gnrs_ppl.audit.calendar import changes
 from gnrs_ppl.context.columns import ChosenColumns
 from gnrs_ppl.context.log import ATTRIBUTE_TYPES, ENOUGH_TO_INFER_A_GRAIN, attribute_column
 from gnrs_ppl.context.time import GRAINS
 from gnrs_ppl.context.types import COLUMNS, Attribute, Column, RecordLayer
-from gnrs_ppl.context.zone import offsets, span
+from gnrs_ppl.context.zone import offsets, span, zone_of
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class _Reading:
         for i, attribute in enumerate(self.records.attributes):
             columns += self._attribute(attribute_column(i), attribute, self.chosen.of_attribute(attribute))
         raw = f"SELECT {', '.join(columns)} FROM {self.engine.table} AS t"
-        return self._zoned(raw) if self.records.zone is not None else raw
+        instants = self.kinds.get(named["timestamp"] or "") == "instant"
+        return self._zoned(raw, instants) if self.records.zone is not None else raw
 
     def _text(self, column: str, name: str | None) -> str:
         if name is None:
@@ -131,7 +133,8 @@ class _Reading:
             raise self._error("timestamp is a constant", "map a column under records.columns.timestamp")
         cell, kind = _quoted(name), self.kinds[name]
         if kind == "instant":
-            return [f"make_timestamp(epoch_us({cell})) AS local", "FALSE AS dated", "0 AS minutes"]
+            minutes = "0" if self.records.zone is None else "CAST(NULL AS INTEGER)"
+            return [f"make_timestamp(epoch_us({cell})) AS local", "FALSE AS dated", f"{minutes} AS minutes"]
         if kind not in ("timestamp", "date"):
             raise self._error(
                 f"timestamp: column {name!r} holds {kind}",
@@ -161,25 +164,30 @@ class _Reading:
             f"coalesce({stated}{declared}) AS minutes" if stated else f"{declared} AS minutes",
         ]
 
-    def _zoned(self, raw: str) -> str:
-        """The rows with the offset of each time that carries none, as the clocks of the zone stand."""
+    def _zoned(self, raw: str, instants: bool) -> str:
+        """The rows with the offset of each time that states none, as the clocks of the zone stand; an instant
+        shows its local time by them.
+        """
         zone = self.records.zone or ""
         first, last = self._one(f"SELECT min(local), max(local) FROM ({raw}) AS r WHERE minutes IS NULL")
         if first is None:
             return raw
-        days = ((first + timedelta(days=i)).date() for i in range((last - first).days + 2))
-        since = [next(entries) for _, entries in groupby(offsets(zone, days), key=lambda entry: entry[1:])]
-        starts, ahead = (
-            self._bind("zone_since", [s[0] for s in since]),
-            self._bind("zone_ahead", [s[1] for s in since]),
-        )
-        return f"""SELECT {self._but_minutes()}, coalesce(w.minutes, z.ahead) AS minutes
+        if instants:
+            since = list(_standing(zone_of(zone), first, last))
+        else:
+            days = ((first + timedelta(days=i)).date() for i in range((last - first).days + 2))
+            stands = groupby(offsets(zone, days), key=lambda entry: entry[1:])
+            since = [next(entries)[:2] for _, entries in stands]
+        starts = self._bind("zone_since", [at for at, _ in since])
+        ahead = self._bind("zone_ahead", [minutes for _, minutes in since])
+        local = "w.local + to_minutes(z.ahead)" if instants else "w.local"
+        return f"""SELECT {self._but_times()}, {local} AS local, coalesce(w.minutes, z.ahead) AS minutes
                    FROM ({raw}) AS w ASOF LEFT JOIN (
                        SELECT unnest(CAST({starts} AS TIMESTAMP[])) AS since, unnest(CAST({ahead} AS INTEGER[])) AS ahead
                    ) AS z ON w.local >= z.since"""
 
-    def _but_minutes(self) -> str:
-        names = ["event_id", *_WORDS, "stated_grain", "local", "dated"]
+    def _but_times(self) -> str:
+        names = ["event_id", *_WORDS, "stated_grain", "dated"]
         return ", ".join(f"w.{name}" for name in names) + self._attribute_names().replace(", ", ", w.")
 
     def _attribute_names(self) -> str:
@@ -351,6 +359,18 @@ class _Reading:
 
     def _error(self, problem: str, remedy: str, field: str = "") -> InputError:
         return InputError(problem, remedy, source=self.engine.address, field=field)
+
+
+def _standing(clock: tzinfo, first: datetime, last: datetime) -> Iterator[tuple[datetime, int]]:
+    """From when (UTC) on a clock stands how many minutes ahead, over the instants from the first to the last."""
+
+    def minutes(ahead: timedelta | None) -> int:
+        return round((ahead or timedelta()) / timedelta(minutes=1))
+
+    yield first, minutes(first.replace(tzinfo=UTC).astimezone(clock).utcoffset())
+    for at, _, after in changes(clock, first.date(), last.date()):
+        if at > first:
+            yield at, minutes(after)
 
 
 def named_in(sql: str, parameters: Mapping[str, object]) -> dict[str, object]:
