@@ -414,7 +414,7 @@ HABIT = _words(
 """What is usual, or how much of it there is, and no duty."""
 USUALLY = _words(
     r"on average|usually|typically|generally|normally|mostly|(?<!at )(?<!at the )most|often|rarely|seldom|"
-    r"nowadays|these days"
+    r"nowadays|these days|in (?:my|our|his|her|their) experience"
 )
 """What is only usual, where no word binds."""
 _AT_EARLIEST = r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than"

@@ -324,9 +324,13 @@ class Settled(Banned):
             bounds = patterns.ENDS_WITH.search(self.text.sentence, clause.start, clause.end)
             behind = [k for k in self._inside(clause) if bounds and self._starts(k) >= bounds.end()]
             told = [k for k in self._inside(clause) if self.marked.mentions[k].told[0].head]
+            ending = [k for k in told if bounds and bounds.start() <= self._starts(k) < bounds.end()]
+            told = [k for k in told if k not in ending]
             if bounds is None or not told or not set(told) <= set(behind):
                 continue
             self._decide(told[0], "end" if bounds["end"] else "init", None)
+            for k in ending:
+                self.options[k] = [Option("none", None, 1.0)]
             for one, other in pairwise(told):
                 if not self._joined_by(one, other):
                     break
