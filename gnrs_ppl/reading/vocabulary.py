@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
@@ -168,8 +167,8 @@ _ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
 COMMON_VERBS = frozenset(["come", "go", "get", "take", "turn", "give", "put", "set", "run", "keep"])
 _ARTICLES = frozenset({"the", "a", "an", "his", "her", "their", "this", "that", "any"})
-_PLACES = frozenset({"in", "on", "over", "at"})
-"""Particles that before an article are prepositions: check in, and not in the shop."""
+_PREPOSITION = re.compile(r"\b(?:in|on|over|up)(?= (?:the|an?)\b)")
+"""No particle in a noun: the decision on the request."""
 _OTHER_SENSE = frozenset({"up", "down", "off", "over", "out", "away"})
 """Particles with which a common verb says another act: come, but not come up."""
 OTHER_VERB = 0.6
@@ -411,9 +410,8 @@ def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple
 
 @lru_cache(maxsize=4096)
 def _content(text: str) -> tuple[str, ...]:
-    """The words of a phrase that tell what is done; "on" is none before an article (decide on the request)."""
+    """The words of a phrase that tell what is done."""
     words = [t.text for t in tokens_of(text) if t.text[0].isalnum()]
-    words = [w for w, after in pairwise([*words, "."]) if not (w in _PLACES and after in _ARTICLES)]
     last = len(words) - 1
     kept = [
         w
@@ -425,7 +423,8 @@ def _content(text: str) -> tuple[str, ...]:
 
 
 def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
-    given = [action.phrase or " ".join(name_words(action.name)), action.noun, *action.aliases]
+    noun = _PREPOSITION.sub(" ", action.noun or "")
+    given = [action.phrase or " ".join(name_words(action.name)), noun, *action.aliases]
     return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
 
 
@@ -558,7 +557,7 @@ def word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
 @lru_cache(maxsize=1 << 18)
 def _score(wanted: str, text: str, after: str) -> float:
     if wanted in PARTICLES:
-        return float(text == wanted and not (after in _ARTICLES and text in _PLACES))
+        return float(text == wanted and not (after in _ARTICLES and text in ("in", "on", "over", "at")))
     if text in STOP or not text[0].isalpha():
         return float(wanted == text)
     score = near(wanted, text)
