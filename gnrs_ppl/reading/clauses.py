@@ -288,11 +288,7 @@ def _end_of_relative(text: str, start: int, end: int) -> int | None:
         joint := text.rfind(" and ", start, other.start())
     ) > 0:
         return joint
-    modal = _MODAL.search(text, start, until)
-    for m in list(re.finditer(r"[a-z]+", text[start : modal.start() if modal else until]))[2:]:
-        if m[0].endswith("s") and (_finite(m[0]) or lemmas(m[0], "v")[:1] in _COMMON):
-            return start + m.start()
-    return modal.start() if modal else None
+    return _before_verb(text, start, until, 2)
 
 
 def clauses(text: str, start: int, end: int) -> list[Clause]:
@@ -366,8 +362,10 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
     """Where a clause ends that stands inside another, else None.
 
     "any that has been cut", "a courier without a task must", "handling prior to signature is forbidden",
-    "shall, if asked, …".
+    "shall, if asked, …", "a fine left unpaid 60 days after its notification gets …".
     """
+    if mark.kind == "after" and _LEFT_UNDONE.search(text[: mark.opened]):
+        return _before_verb(text, mark.start, end)
     if mark.kind == "who":
         return mark.start
     if mark.opener.startswith(("who ", "that ", "which ")):
@@ -384,6 +382,27 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
     return None
 
 
+def _before_verb(text: str, start: int, end: int, least: int = 1) -> int | None:
+    """Where a modal or another verb in the third person begins, behind so many words at least."""
+    modal = _MODAL.search(text, start, end)
+    words = list(re.finditer(r"[a-z]+", text[start : modal.start() if modal else end]))
+    verb = next(
+        (
+            m
+            for m in words[least:]
+            if m[0].endswith("s") and (_finite(m[0]) or lemmas(m[0], "v")[:1] in _COMMON)
+        ),
+        None,
+    )
+    return start + verb.start() if verb else modal.start() if modal else None
+
+
+_LEFT_UNDONE = re.compile(
+    r"\b(?:left|remain(?:s|ing)?|stay(?:s|ing)?|(?:that|which|who) (?:is|are|was|were|has|have)|still)\s+(?:still |yet )?"
+    r"(?:un\w+(?:ed|id|en|nt)|not (?:been )?[a-z]+(?: (?:out|in|up|off|over))?)\s+\Z",
+    re.IGNORECASE,
+)
+"""What was not done to the subject of a clause."""
 _OPEN_MODAL = re.compile(rf"\b{MODAL}\s*,\s*\Z", re.IGNORECASE)
 
 

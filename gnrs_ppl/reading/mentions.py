@@ -42,6 +42,12 @@ TAKES_PART = 0.4
 TWO_ACTS = 0.85
 """Two acts that share their verb are both told where each fits this well and has words of its own ("modules
 A and B")."""
+GIVEN = 0.75
+"""How well a thing tells the act that brings it about."""
+_GIVES = (("get",), ("receive",), ("incur",), ("attract",), ("earn",), ("carry",), ("bear",))
+_GIVEN_BY = frozenset({"without", "by", "no"})
+_BEFORE_GIVEN = frozenset({"a", "an", "the", "another", "any", "no", "his", "her", "its", "their"})
+_BRING = ("add", "impose", "issue", "send", "pay", "grant")
 MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
@@ -254,6 +260,15 @@ def _at(
         lent = lent or not beside
         if j == 0:
             told, exact, verb = True, best >= DERIVED, place if beside else -1
+    if (
+        not told
+        and k
+        and score == SAME
+        and (giving := _given(text.tokens, i)) is not None
+        and _brings(variant, k)
+    ):
+        told, got = True, max(got, GIVEN * sum(w for _, w in variant))
+        used += giving
     if k == 0 and score == SAID:
         used = sorted({*used, *text.saying(head, i)})
     by_verb = verb >= 0 and (not light or (abs(verb - i) <= BESIDE and text.score(head, verb) >= SAME))
@@ -267,6 +282,25 @@ def _at(
         lent,
         by_verb,
     )
+
+
+def _given(tokens: Sequence[Token], i: int) -> list[int] | None:
+    """Whether a thing stands for the act that brings it about, having no verb of its own, and where the verb is that it
+    has instead: "gets a penalty", "no penalty", "without a penalty", "is followed by a penalty".
+    """
+    at = i - 1
+    while at > 0 and tokens[at].text in _BEFORE_GIVEN:
+        at -= 1
+    if at < 0:
+        return None
+    if lemmas(tokens[at].text, "v")[:1] in _GIVES:
+        return [at]
+    return [] if {t.text for t in tokens[at:i]} & _GIVEN_BY else None
+
+
+def _brings(variant: tuple[tuple[str, float], ...], k: int) -> bool:
+    """Whether a word of an act tells what the act brings about, and no other act of the schema has it."""
+    return variant[k][1] == 1.0 and any(near(variant[0][0], verb) >= CLASSMATE for verb in _BRING)
 
 
 def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:

@@ -235,7 +235,11 @@ BE_THE_ONE = _words(
 )
 """One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
-DONE_BEFORE = _words(r"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)")
+_EARLIER = r"(?:previously|earlier|already|beforehand|before(?=\s*[.,;]|\s*$))"
+DONE_BEFORE = _words(
+    rf"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)|"
+    rf"(?:by whom|who (?:has|have|had))\b[^.;,]{{0,60}}?\b{_EARLIER}"
+)
 """Says of an act that somebody had done it before the other."""
 _UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
 _WHOEVER = (
@@ -254,15 +258,16 @@ FOUR_EYES = _words(
     rf"(?:nobody|no one|no-one|none|no {_PEOPLE}) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
     rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|"
-    r"somebody|those) who|whoever)|"
+    r"somebody|those) (?:who|by whom)|whoever)|"
     rf"by (?:someone|somebody|an? (?:\w+ )?{_PEOPLE}|people|those|whoever) (?:who |that )?(?:(?:did|does|has|had|have|was|were|is|are) ?(?:not|n['’]t|never)|"
     r"(?:has|had|have|takes?|took) no (?:part|hand|say|share) in)|"
     rf"(?:nobody|no one|none|no (?:\w+ ){{1,3}}?)[^.;]{{0,40}}?(?:may|can|must|should|shall|will|is|are) (?:to )?(?:be )?(?:\w+ ){{1,3}}by "
-    rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|somebody|those) who|whoever)|"
+    rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|somebody|those) (?:who|by whom)|whoever)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}? (?:(?:must |shall |should |has to )?(?:keeps?|stays?) (?:out of|away from)|"
     rf"(?:has|have|takes?) no (?:part|hand|say|share) in|(?:is|are) (?:kept|excluded|barred) from)|"
     rf"(?:must|should|shall|have to|has to|are to) (?:always )?be (?:two |three )?(?:separate|different|distinct) (?:\w+ )?{_PEOPLE}|"
     rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
+    r"(?:not|never|cannot|nobody|no one|none)\b[^.;]{0,60}? (?:in|into) (?:one and )?(?:the same|one|a single) (?:hands?|person)|"
     rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
@@ -287,6 +292,11 @@ LACKED = re.compile(
     re.IGNORECASE,
 )
 """Before an act that was not done to what something else is said of."""
+NOT_DONE_TO = re.compile(
+    rf"\b(?:who|that|which)\s+(?:is|are|was|were|has|have)\s+(?:not|never)\b(?=(?:(?!{MODAL}\b)[^.;,])*?\b{MODAL}\b)",
+    re.IGNORECASE,
+)
+"""The same, where a subject waits for its verb behind it."""
 ONE_AND_OTHER = _words(
     rf"(?:not|never) (?:also )?be the (?:very )?(?:same )?(?:one|{_PEOPLE}|person) (?:who|that|to|as|\w+ing)|"
     rf"(?:one and )?the (?:very )?same {_PEOPLE}"

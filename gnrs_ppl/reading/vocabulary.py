@@ -264,7 +264,8 @@ class Vocabulary:
 
     def __init__(self, schema: Schema) -> None:
         self.actions = {a.name: a for a in schema.actions}
-        self.roles = tuple(_term_entry(t) for t in schema.roles)
+        deeds = {_content(a.noun)[0] for a in schema.actions if a.noun}
+        self.roles = tuple(_term_entry(t, deeds) for t in schema.roles)
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
@@ -428,9 +429,9 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
 
 
-def _term_entry(term: Term) -> _Entry:
+def _term_entry(term: Term, deeds: Set[str] = frozenset()) -> _Entry:
     """The words of a role, object or place. Beside a phrase, the name counts by its very words only: a
-    package is no Shipment, where those who ship are called so.
+    package is no Shipment, where those who ship are called so; and not at all where it names what is done.
     """
     given = [term.phrase or "", term.plural or "", *term.aliases, " ".join(name_words(term.name))]
     words = dict.fromkeys(
@@ -438,6 +439,8 @@ def _term_entry(term: Term) -> _Entry:
     )
     kept = [v for v in words if v[0] not in STOP or len(v) > 1]  # an article is no vehicle of class A
     literal = bool(term.phrase) and len(kept) > 1 and kept[-1] == name_words(term.name)
+    if literal and kept[-1][-1] in deeds:
+        kept, literal = kept[:-1], False
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in kept), literal=int(literal))
 
 

@@ -102,7 +102,8 @@ class Constructions:
             if inner.kind == "without" and clause.start < inner.opened < clause.end:
                 at = inner.opened - clause.start, min(inner.end, clause.end) - clause.start
                 words = words[: at[0]] + " " * (at[1] - at[0]) + words[at[1] :]
-        return words
+        undone = patterns.NOT_DONE_TO.search(words)
+        return words[: undone.start()] + words[undone.end() :] if undone else words
 
     @cached_property
     def said(self) -> Said:

@@ -99,12 +99,20 @@ class Mentioned:
         return told.score >= ENOUGH and told.at > 0 and self.text.tokens[told.at - 1].text == "no"
 
     def _not_things(self, mentions: Sequence[int]) -> Sequence[int]:
-        """Mentions less those that may be only of a thing ("an item of an order"), where two acts are left."""
-        places = {k: self.marked.mentions[k].at for k in mentions}
+        """Mentions less those that may be only of a thing ("an item of an order"), where two acts are left; a thing that
+        stands for its act is left ("without a penalty").
+        """
+        told = {k: self.marked.mentions[k].told[0] for k in mentions}
         left = [
             k
-            for k, at in places.items()
-            if at not in self.text.things or not at or self.text.tokens[at - 1].text not in _BEFORE_THINGS
+            for k, best in told.items()
+            if best.at not in self.text.things
+            or not best.at
+            or self.text.tokens[best.at - 1].text not in _BEFORE_THINGS
+            or (
+                best.score >= WELL_TOLD
+                and (len(best.used) == 1 or not self.text.things.issuperset(best.used))
+            )
         ]
         return left if len({self.marked.acts[k] for k in left}) >= 2 else mentions
 

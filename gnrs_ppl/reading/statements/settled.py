@@ -8,17 +8,14 @@ from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
-from gnrs_ppl.reading.constructions import Constructions, Sentence, how_bound
+from gnrs_ppl.reading.constructions import Constructions, how_bound
 from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
-from gnrs_ppl.reading.statements.banned import Banned
-from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
-from gnrs_ppl.reading.vocabulary import ENOUGH, near
-from gnrs_ppl.reading.words import DERIVED
+from gnrs_ppl.reading.statements.lacking import Lacking
+from gnrs_ppl.reading.statements.mentioned import SURELY, WELL_TOLD
+from gnrs_ppl.reading.vocabulary import ENOUGH
 
-_SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
-"""Relations that a model sure of them need not be told."""
 _ORDERS = ("after", "only_after", "before", "until", "provided")
 """Clauses that put acts in order."""
 _IN_A_LIST = frozenset(
@@ -26,17 +23,14 @@ _IN_A_LIST = frozenset(
     | {"his", "her", "their", "its"}
 )
 """What may stand between the acts of a list."""
-_TAKES_UP = ("it", "one", "them")
-"""Stands for what was told before."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
 
-class Settled(Banned):
+class Settled(Lacking):
     """A text whose words have settled what some of its mentions are.
 
-    ``apart`` has the acts that one person may not both do, ``lacking`` what has not been done when something else
-    is due, by the mention of that.
+    ``apart`` has the acts that one person may not both do.
     """
 
     def __init__(self, text: Constructions, weights: Weights) -> None:
@@ -45,7 +39,14 @@ class Settled(Banned):
         for t, (a, label) in self.apart.items():
             self.options[t] = [Option("none", None, 0.0), Option(label, a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
-        self.lacking = self._said_to_be_lacking()
+            things = [
+                k for k, m in enumerate(self.marked.mentions) if not m.told[0].by_verb and k not in (t, a)
+            ]
+            for k in things:
+                if self.marked.mentions[k].told[0].score < WELL_TOLD and self._sentence(k) is self._sentence(
+                    t
+                ):
+                    self.options[k] = [Option("none", None, 1.0)]
         self._settle()
 
     def _kept_apart(self) -> dict[int, tuple[int, str]]:
@@ -65,7 +66,9 @@ class Settled(Banned):
             if apart is None and not ordering:
                 apart = patterns.OTHER_THAN.search(told)
             of_persons = patterns.ONE_AND_OTHER.search(told)
-            ordered = patterns.ORDERED.search(patterns.LATER.sub(" ", told) if of_persons else told)
+            before = patterns.DONE_BEFORE.search(told)
+            words = patterns.DONE_BEFORE.sub(" ", patterns.LATER.sub(" ", told) if of_persons else told)
+            ordered = patterns.ORDERED.search(words)
             if apart and not (ordered or durations(told[apart.start() :])):
                 inside = [
                     k
@@ -84,17 +87,23 @@ class Settled(Banned):
                     )
                 ]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(self._not_things(inside))}
+                if len(first) > 2:
+                    first = {act: k for act, k in first.items() if best[k].score >= WELL_TOLD}
                 if len(first) == 2:
                     earlier, later = sorted(first.values(), key=lambda k: (not self._was_done(k), k))
                     label = "not_coexistence"
-                    if patterns.DONE_BEFORE.search(told) and self._was_done(earlier):
-                        earlier, later, label = later, earlier, "not_precedence"
+                    done = [
+                        k for k in (earlier, later) if before and self._starts(k) > begin + before.start()
+                    ]
+                    if len(done) == 1:
+                        earlier, later = sorted((earlier, later), key=lambda k: k == done[0])
+                        label = "not_precedence"
                     elif after := patterns.LATER.search(told):
                         place, label = begin + after.start(), "not_response"
-                        before = [k for k in (earlier, later) if self._starts(k) < place]
+                        first_told = [k for k in (earlier, later) if self._starts(k) < place]
                         behind = begin + after.end()  # "may not subsequently pack" or "may not pack later"
                         at_once = [k for k in (earlier, later) if self._starts(k) == behind + 1]
-                        last = at_once[0] if at_once else max(before, default=later)
+                        last = at_once[0] if at_once else max(first_told, default=later)
                         earlier, later = sorted((earlier, later), key=lambda k: k == last)
                     found[later] = (earlier, label)
         return found
@@ -119,79 +128,6 @@ class Settled(Banned):
         past = self.text.tokens[at].text.endswith("ed") and before & {"who", "that", "whoever"}
         return bool(past or before & {"has", "have", "had"})
 
-    def _said_to_be_lacking(self) -> dict[int, int]:
-        """Mentions of what has not been done when something else is due, by the mention of that: "if it has
-        not been paid within 30 days, a reminder must be sent". What has been done excuses.
-        """
-        found = dict[int, int]()
-        for k, of in enumerate(self.marked.clauses):
-            if of is None or not self._told_well(k):
-                continue
-            clause, place = of[0], self._starts(k)
-            whoever = patterns.LACKED.search(self.text.sentence[:place]) or self._undone(k)
-            supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
-            ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
-            if not (whoever or supposes) or ordered or (self._surely_related(k) and not whoever):
-                continue
-            before = self.text.sentence[clause.start : place]
-            lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
-            due = [
-                j
-                for j, other in enumerate(self.marked.clauses)
-                if other is not None
-                and other[0].kind == "main"
-                and other[0].number == clause.number
-                and self._sentence(j) is self._sentence(k)
-                and self.marked.acts[j] != self.marked.acts[k]
-                and j in self._told_in(self._sentence(j))
-                and not other[2]
-            ]
-            if lacking and due:
-                found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
-        return found
-
-    def _barred_without(self) -> dict[int, int]:
-        """Mentions of what must have been done, by others or before, for a thing not to be barred: "a courier without
-        such a task must not deliver", "no delivery without it".
-        """
-        found = dict[int, int]()
-        for due, of in enumerate(self.marked.clauses):
-            if of is None or of[0].kind != "main" or not of[1] or not self._told_well(due):
-                continue
-            sentence = self._sentence(due)
-            for lacks in patterns.LACKING.finditer(self.text.sentence, sentence.start, sentence.end):
-                done = self._meant_by(lacks, due)
-                if done is not None and not (self._surely_related(done) or self._surely_related(due)):
-                    found[done] = due
-        return found
-
-    def _meant_by(self, lacks: re.Match[str], due: int) -> int | None:
-        """The mention of another act that words on what is lacking tell, or whose words they take up."""
-        others = [
-            k
-            for k, told in enumerate(self.marked.mentions)
-            if self.marked.acts[k] != self.marked.acts[due] and told.told[0].score >= ENOUGH
-        ]
-        tokens, what = self.text.tokens, lacks["what"].lower()
-        if what in _TAKES_UP:
-            meant = [k for k in others if self.marked.mentions[k].at < self.marked.mentions[due].at]
-        else:
-            meant = [
-                k
-                for k in others
-                if any(
-                    tokens[i].start == lacks.start("what") or near(what, tokens[i].text) >= DERIVED
-                    for i in self.marked.mentions[k].told[0].used
-                )
-            ]
-        return max(meant, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
-
-    def _surely_related(self, k: int) -> bool:
-        """Whether the model relates a mention to another more probably than not, in an order or in none."""
-        return any(
-            o.label in _SETTLED and o.probability >= LIKELY for of in self.options for o in of if o.other == k
-        ) or any(o.label in _SETTLED and o.probability >= LIKELY for o in self.options[k])
-
     def _settle(self) -> None:
         """Options that words settle, whatever the model says: what is lacking excuses, or comes first where
         something is barred without it; of a list of acts any one will do; what must happen before the case
@@ -208,20 +144,7 @@ class Settled(Banned):
             self._decide(ban.target, ban.label, ban.other)
             self._leave_out(self._sentence(ban.target), [ban.other, ban.target])
         banned = {k for ban in bans for k in (ban.target, ban.other)}
-        for k, due in self._barred_without().items():
-            if k in banned:
-                continue
-            for again in (j for j, act in enumerate(self.marked.acts) if act == self.marked.acts[due]):
-                self.options[again] = [Option("none", None, 1.0)]
-            self._decide(k, "precedence", due)
-        barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
-        for k, due in barred.items():
-            del self.lacking[k]
-            self._decide(k, "precedence", due)
-            self._leave_out(self._sentence(k), [due, k])
-        for k, due in self.lacking.items():
-            self._decide(k, "exception", due)
-            self._rule_out(due, {k})
+        self._settle_lacking(banned)
         for first, *others in filter(self._taken_apart, self._lists_of_acts()):
             for k in others:
                 self._decide(k, "or", first)
@@ -311,13 +234,6 @@ class Settled(Banned):
             o._replace(probability=o.probability + taken) if o.label == "existence" else o for o in alone
         ]
 
-    def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
-        """The other mentions of a sentence's acts, and the first act by itself, are nothing."""
-        acts = {self.marked.acts[k] for k in told}
-        for k, act in enumerate(self.marked.acts):
-            if act in acts and k not in told[1:] and sentence.start <= self._starts(k) < sentence.end:
-                self.options[k] = [Option("none", None, 1.0)]
-
     def _settle_bounds(self) -> None:
         """What a case must begin or end with is its first or last act, where no other act is said to end so."""
         for clause, _ in self.text.bound_clauses:
@@ -363,19 +279,6 @@ class Settled(Banned):
         of = self.marked.clauses[k]
         opener = of[0].opener if of and of[0].kind == "after" else ""
         return bool(patterns.DURING.match(opener) and durations(opener))
-
-    def _decide(self, k: int, label: str, other: int | None) -> None:
-        self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]
-
-    def _rule_out(self, k: int, others: set[int]) -> None:
-        """Take away what a mention might be to others, and that it is nothing."""
-        left = [o for o in self.options[k] if o.other not in others and o.label != "none"]
-        total = sum(o.probability for o in left)
-        if total:
-            self.options[k] = [
-                Option("none", None, 0.0),
-                *(o._replace(probability=o.probability / total) for o in left),
-            ]
 
     def _lists_of_acts(self) -> list[list[int]]:
         """Mentions of one binding clause with nothing but commas and "or" between them."""

@@ -86,7 +86,8 @@ class Stated(Related):
         ]
         time = self._time(sentence, main, subs, opening)
         if time and any(
-            k in self.lacking and self._waits(k, time, main) for k in self._beside("exception", relation)
+            k in self.lacking and (self._waits(k, time, main) or self._event(k, self.lacking[k]) is not None)
+            for k in self._beside("exception", relation)
         ):
             time = None  # how long what is lacking is waited for
         force: Force = (

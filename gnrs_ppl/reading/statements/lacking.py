@@ -1,0 +1,155 @@
+"""What a text says has not been done when something else is due, or barred."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.constructions import Constructions, Sentence
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.relations import Option, Weights
+from gnrs_ppl.reading.statements.banned import Banned
+from gnrs_ppl.reading.statements.mentioned import LIKELY
+from gnrs_ppl.reading.vocabulary import ENOUGH, near
+from gnrs_ppl.reading.words import DERIVED
+
+_SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
+"""Relations that a model sure of them need not be told."""
+_TAKES_UP = ("it", "one", "them")
+"""Stands for what was told before."""
+
+
+class Lacking(Banned):
+    """A text and what it says has not been done: ``lacking`` has its mentions by the mention of what is due then."""
+
+    def __init__(self, text: Constructions, weights: Weights) -> None:
+        super().__init__(text, weights)
+        self.lacking = self._said_to_be_lacking()
+
+    def _said_to_be_lacking(self) -> dict[int, int]:
+        """Mentions of what has not been done when something else is due, by the mention of that: "if it has
+        not been paid within 30 days, a reminder must be sent". What has been done excuses.
+        """
+        found = dict[int, int]()
+        for k, of in enumerate(self.marked.clauses):
+            if of is None or not self._told_well(k):
+                continue
+            clause, place = of[0], self._starts(k)
+            whoever = patterns.LACKED.search(self.text.sentence[:place]) or self._undone(k)
+            supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
+            ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
+            if not (whoever or supposes) or ordered or (self._surely_related(k) and not whoever):
+                continue
+            before = self.text.sentence[clause.start : place]
+            lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            due = [
+                j
+                for j, other in enumerate(self.marked.clauses)
+                if other is not None
+                and other[0].kind == "main"
+                and other[0].number == clause.number
+                and self._sentence(j) is self._sentence(k)
+                and self.marked.acts[j] != self.marked.acts[k]
+                and j in self._told_in(self._sentence(j))
+                and not other[2]
+            ]
+            if lacking and due:
+                found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
+        return found
+
+    def _barred_without(self) -> dict[int, int]:
+        """Mentions of what must have been done, by others or before, for a thing not to be barred: "a courier without
+        such a task must not deliver", "no delivery without it".
+        """
+        found = dict[int, int]()
+        for due, of in enumerate(self.marked.clauses):
+            if of is None or of[0].kind != "main" or not of[1] or not self._told_well(due):
+                continue
+            sentence = self._sentence(due)
+            for lacks in patterns.LACKING.finditer(self.text.sentence, sentence.start, sentence.end):
+                done = self._meant_by(lacks, due)
+                if done is not None and not (self._surely_related(done) or self._surely_related(due)):
+                    found[done] = due
+        return found
+
+    def _meant_by(self, lacks: re.Match[str], due: int) -> int | None:
+        """The mention of another act that words on what is lacking tell, or whose words they take up."""
+        others = [
+            k
+            for k, told in enumerate(self.marked.mentions)
+            if self.marked.acts[k] != self.marked.acts[due] and told.told[0].score >= ENOUGH
+        ]
+        tokens, what = self.text.tokens, lacks["what"].lower()
+        if what in _TAKES_UP:
+            meant = [k for k in others if self.marked.mentions[k].at < self.marked.mentions[due].at]
+        else:
+            meant = [
+                k
+                for k in others
+                if any(
+                    tokens[i].start == lacks.start("what") or near(what, tokens[i].text) >= DERIVED
+                    for i in self.marked.mentions[k].told[0].used
+                )
+            ]
+        return max(meant, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
+
+    def _surely_related(self, k: int) -> bool:
+        """Whether the model relates a mention to another more probably than not, in an order or in none."""
+        return any(
+            o.label in _SETTLED and o.probability >= LIKELY for of in self.options for o in of if o.other == k
+        ) or any(o.label in _SETTLED and o.probability >= LIKELY for o in self.options[k])
+
+    def _settle_lacking(self, banned: Set[int]) -> None:
+        """What is lacking excuses, or comes first where something is barred without it; what is due because of it is
+        due after the act that its time runs from.
+        """
+        for k, due in self._barred_without().items():
+            if k in banned:
+                continue
+            for again in (j for j, act in enumerate(self.marked.acts) if act == self.marked.acts[due]):
+                self.options[again] = [Option("none", None, 1.0)]
+            self._decide(k, "precedence", due)
+        barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
+        for k, due in barred.items():
+            del self.lacking[k]
+            self._decide(k, "precedence", due)
+            self._leave_out(self._sentence(k), [due, k])
+        for k, due in self.lacking.items():
+            self._decide(k, "exception", due)
+            self._rule_out(due, {k})
+            if (event := self._event(k, due)) is not None:
+                self._leave_out(self._sentence(k), [event, due, k])
+                self._decide(due, "response", event)
+
+    def _event(self, k: int, due: int) -> int | None:
+        """The mention of a third act from which the time runs in which something was not done: "has not been paid 60 days
+        after the notification".
+        """
+        others = [
+            j
+            for j in self._told_in(self._sentence(k))
+            if self.marked.acts[j] not in (self.marked.acts[k], self.marked.acts[due])
+        ]
+        timed = [j for j in others if self._clause(j).kind == "after" and durations(self._clause(j).opener)]
+        return timed[0] if len(timed) == 1 else None
+
+    def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
+        """The other mentions of a sentence's acts, and the first act by itself, are nothing."""
+        acts = {self.marked.acts[k] for k in told}
+        for k, act in enumerate(self.marked.acts):
+            if act in acts and k not in told[1:] and sentence.start <= self._starts(k) < sentence.end:
+                self.options[k] = [Option("none", None, 1.0)]
+
+    def _decide(self, k: int, label: str, other: int | None) -> None:
+        self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]
+
+    def _rule_out(self, k: int, others: set[int]) -> None:
+        """Take away what a mention might be to others, and that it is nothing."""
+        left = [o for o in self.options[k] if o.other not in others and o.label != "none"]
+        total = sum(o.probability for o in left)
+        if total:
+            self.options[k] = [
+                Option("none", None, 0.0),
+                *(o._replace(probability=o.probability / total) for o in left),
+            ]
