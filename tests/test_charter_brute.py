@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import oracle
 import pytest
+from pydantic import ValidationError
 
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
 from gnrs_ppl.charter.pairs import KEPT, PairRelation, as_duty, complete, relation
@@ -34,7 +35,12 @@ from gnrs_ppl.rule.types import (
 from gnrs_ppl.rulebook.imagined import START, Happening, Trace
 
 RECORDS = RecordLayer.model_validate(
-    {"channels": [{"name": "log", "activities": ["Open", "Pay", "Call", "Note"], "grain": "second"}]}
+    {
+        "channels": [
+            {"name": "log", "activities": ["Open", "Pay", "Call", "Note"], "grain": "second"},
+            {"name": "bank", "activities": ["Pay"], "grain": "second"},
+        ]
+    }
 )
 GAPS = (timedelta(0), timedelta(hours=12), timedelta(hours=36))
 
@@ -46,10 +52,11 @@ class World(NamedTuple):
     third: str = "Call"
     roles: tuple[str, ...] = ()
     shared: tuple[str, ...] = ("same_case",)
+    logs: tuple[str, ...] = ("log",)
 
 
-def row(activity: str, who: str = "person 1", role: str | None = "clerk") -> Happening:
-    return Happening(activity, "log", START, who, role)
+def row(activity: str, who: str = "person 1", role: str | None = "clerk", channel: str = "log") -> Happening:
+    return Happening(activity, channel, START, who, role)
 
 
 WORLDS = {
@@ -60,6 +67,7 @@ WORLDS = {
         (row("Open"), row("Pay"), row("Pay", "person 2")),
         shared=("same_case", "same_resource", "different_resource"),
     ),
+    "two logs": World((row("Open"), row("Pay"), row("Pay", channel="bank")), logs=("log", "bank")),
 }
 
 
@@ -94,7 +102,14 @@ def said(world: str, longest: int, structure: Structure) -> tuple[Verdict, ...]:
 def random_rule(rng: random.Random, world: World) -> dict[str, Any]:
     """A rule of a world, of any template."""
     others = [name for name in ("Pay", world.third) if any(r.activity == name for r in world.rows)]
-    template = rng.choice([t for t in POSITIVE + NEGATIVE if len(others) > 1 or t != "exclusive_choice"])
+    template = rng.choice(
+        [
+            t
+            for t in POSITIVE + NEGATIVE
+            if (len(others) > 1 or t != "exclusive_choice")
+            and (len(world.logs) == 1 or t not in (*NEIGHBOURS, *MUTUAL))
+        ]
+    )
     target: Any = rng.choice(others)
     if world.roles and rng.random() < 0.5:
         target = {"activity": target, "role": rng.choice(world.roles)}
@@ -124,10 +139,16 @@ def random_rule(rng: random.Random, world: World) -> dict[str, Any]:
     )
     if template in MUTUAL or constraint["correlate"] == "different_resource":
         trigger |= {"once": "each"}
+    evidence: list[dict[str, Any]] = [{"channels": list(world.logs)}]
+    if len(world.logs) > 1:
+        evidence.append({"channels": list(world.logs), "operator": "any"})
+        evidence += [{"channels": [log]} for log in world.logs]
+    if template in COUNTING and len(world.logs) > 1:
+        evidence = evidence[1:]  # to count in several logs, any of them must do
     return {
         "trigger": trigger,
         "norm": {"force": rng.choice(("must", "must", "should", "may")), "constraints": [constraint]},
-        "evidence": {"channels": ["log"]},
+        "evidence": rng.choice(evidence),
     }
 
 
@@ -179,8 +200,35 @@ def random_pairs(world: str, seed: int, count: int) -> list[tuple[Structure, Str
     while len(pairs) < count:
         one = rng.choice(contents)
         other = related_rule(rng, one) if rng.random() < 0.7 else rng.choice(contents)
-        pairs.append((Structure.model_validate(one), Structure.model_validate(other)))
+        counting = other["norm"]["constraints"][0]["template"] in COUNTING  # not in all of several logs
+        if rng.random() < 0.3 and not counting:
+            other = other | {"evidence": rng.choice(contents)["evidence"]}
+        pairs.append((widened(rng, one), widened(rng, other)))
     return pairs
+
+
+def widened(rng: random.Random, content: dict[str, Any]) -> Structure:
+    """The rule, now and then with a window, a second activation, or a second constraint, where it can have
+    them.
+    """
+    rule = Structure.model_validate(content)
+    (constraint,) = content["norm"]["constraints"]
+    never = {"template": "absence", "target": "Call", "correlate": "same_case"}
+    changes: list[tuple[str, Any]] = [
+        ("trigger", content["trigger"] | {"window": "P2D"}),
+        (
+            "norm",
+            content["norm"] | {"constraints": [constraint | {"after": {"act": "Call", "channel": "log"}}]},
+        ),
+        ("norm", content["norm"] | {"constraints": [constraint, never]}),
+    ]
+    if rng.random() < 0.25 and content["evidence"] == {"channels": ["log"]}:
+        slot, changed = rng.choice(changes)
+        try:
+            rule = Structure.model_validate(content | {slot: changed})
+        except ValidationError:
+            return rule  # a mutual rule with a second activation
+    return rule
 
 
 def by_brute_force(world: str, longest: int, first: Structure, second: Structure) -> dict[str, bool | None]:

@@ -37,6 +37,9 @@ MOST_KNOWN = 10_000
 """Pairs of rules whose relation is remembered."""
 QUIET = Duration(days=1)
 """When imagined cases are over, after their last event: any length does, since nothing comes later."""
+TOO_SHORT = "longer cases may tell, and there are too many of them"
+LEFT_OPEN = "some cases leave a verdict open, or none breaks a rule"
+"""Why a pair is undecided that was searched."""
 KEPT: tuple[Verdict, ...] = ("satisfied", "excused")
 
 
@@ -65,9 +68,9 @@ class PairRelation:
     ----------
     kind : str
         ``conflict``: both apply to some cases, each is kept in some of those, and both in none.
-        ``first_implies_second``: whatever breaks the second breaks the first, and not the other way round;
-        ``equivalent``: both ways. ``independent``: none of these. ``undecided``: the cases that were searched
-        do not tell.
+        ``first_implies_second``: whatever breaks the second breaks the first, and not the other way round,
+        or not for sure; ``equivalent``: both ways. ``independent``: none of these. ``undecided``: the cases
+        that were searched do not tell.
     events : int
         The bound: of up to so many events every case was searched that may settle what is open.
     cases : int
@@ -80,7 +83,7 @@ class PairRelation:
         A case that breaks the one without breaking the other; of two permissions, that makes use of the
         second (the first) and not of the other.
     why : str
-        Why nothing could be searched, where nothing could.
+        Why a pair is undecided.
     """
 
     kind: Relation
@@ -149,6 +152,7 @@ class _Found:
     events: int
     cases: int
     witnesses: dict[str, tuple[Verdicts, Case, Path]]
+    why: str
 
     def told(self, words: Words) -> PairRelation:
         """In the words of one such pair."""
@@ -157,7 +161,7 @@ class _Found:
             name: Witness(trace(words, case._replace(times=regions.along(case.deeds, path))), verdicts)
             for name, (verdicts, case, path) in self.witnesses.items()
         }
-        return PairRelation(self.kind, self.events, self.cases, **witnesses)  # type: ignore[arg-type]
+        return PairRelation(self.kind, self.events, self.cases, **witnesses, why=self.why)
 
 
 class _Question(NamedTuple):
@@ -370,7 +374,11 @@ class _Search:
             if (one := self._case(name))
             for verdicts, case in [one]
         }
-        return _Found(kind, self.longest, self.judged, witnesses)
+        why = ""
+        if kind == "undecided":
+            short = any(q.events > self.longest for name, q in self.questions.items() if self.open(name))
+            why = TOO_SHORT if short else LEFT_OPEN
+        return _Found(kind, self.longest, self.judged, witnesses, why)
 
     def _conflict(self) -> bool | None:
         """Whether both apply somewhere, each is kept somewhere there, and both nowhere; None where longer
