@@ -173,3 +173,67 @@ def test_a_signal_that_no_log_shows_is_sooner_given_by_others(name, sentence, ot
     fits = {kind: [o.fits for o in usual if (o.activity in likely) is kind] for kind in (True, False)}
     assert fits[True]
     assert min(fits[True]) > max(fits[False], default=0.0) + 0.2
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "acts"),
+    [
+        ("GNRS-094", "May volunteers trade relief parcels? No.", {("absence", "Trade")}),
+        (
+            "traffic_fines",
+            "Q: The fine has been paid. May it still be sent for credit collection? A: Never.",
+            {("not_response", "Payment", "Send for Credit Collection")},
+        ),
+        (
+            "GNRS-052",
+            "Q: Can a courier check out before the parcel was delivered? A: No, not even in a hurry.",
+            {("precedence", "Deliver", "CheckOut")},
+        ),
+        (
+            "GNRS-066",
+            "What must a farm worker do after the harvest? Deliver the lettuce.",
+            {("response", "Harvest", "Deliver")},
+        ),
+        ("GNRS-005", "Q: Who publishes the task? A: The duty manager.", {("existence", "PublishTask")}),
+        (
+            "GNRS-092",
+            "Q: What do the patrol members do? A: They patrol the public square. Q: Why? A: It floods.",
+            {("existence", "Patrol")},
+        ),
+    ],
+)
+def test_a_question_and_its_answer_state_one_thing_together(name, sentence, acts):
+    assert told(said(name, sentence)) == acts
+
+
+def test_a_question_alone_states_nothing_and_a_request_does():
+    assert not said("GNRS-052", "Who delivers the parcels?")
+    (reading,) = said("GNRS-052", "Could every courier please check out?")
+    assert (reading.template, *reading.activities) == ("existence", "CheckOut")
+
+
+def test_words_of_an_answer_keep_their_places():
+    """Each span is of the text as it stands, though it is read in another order."""
+    sentence = "Q: By when must the offender pay the fine? A: Within 60 days. Q: May it be sent twice? A: No."
+    readings = read(sentence, scene("traffic_fines").schema)
+    (paid,) = [s.best for s in readings.statements if s.best.activities == ("Payment",)]
+    assert paid.time is not None
+    assert readings.words(paid.time.span) == "60 days"
+    assert readings.words(paid.targets[0].span).startswith("pay")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "time"),
+    [
+        (
+            "GNRS-052",
+            "Every courier must check in, and half an hour is the longest it may take.",
+            HALF_AN_HOUR,
+        ),
+        ("traffic_fines", "Every fine must be paid, and 60 days is the limit.", SIXTY_DAYS),
+    ],
+)
+def test_a_clause_on_nothing_but_a_time_is_the_time_of_the_one_before(name, sentence, time):
+    (reading,) = said(name, sentence)
+    assert reading.time is not None
+    assert reading.time.duration == time

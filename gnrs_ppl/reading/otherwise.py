@@ -193,9 +193,9 @@ def _item(text: str, lead: Span, item: Span) -> Piece:
             ]
         else:
             parts = [Span(item.start, end), (" ", rest), rest, (".", rest)]
-        return _made(text, parts, (lead, item))
+        return made(text, parts, (lead, item))
     joined = " " if _OPEN.search(opening) else ", "
-    return _made(text, [lead, (joined, item), Span(item.start, end), (".", item)], (lead, item))
+    return made(text, [lead, (joined, item), Span(item.start, end), (".", item)], (lead, item))
 
 
 def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piece]:
@@ -208,7 +208,7 @@ def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
         f"After the {action.noun}, " if action.noun else f"After having to {action.phrase or action.name}, "
     )
     parts: list[Part] = [(told, opens), rest]
-    return [_made(text, parts, (one.span,))]
+    return [made(text, parts, (one.span,))]
 
 
 def _else(text: str, one: TakenUp) -> list[Piece]:
@@ -216,10 +216,10 @@ def _else(text: str, one: TakenUp) -> list[Piece]:
     (rest,) = one.words
     says = re.compile(r"\b(?:is|are|will be|shall be)\b", re.IGNORECASE).search(text, rest.start, rest.end)
     if says is None or _BINDS.search(text, rest.start, says.start()):
-        return [_made(text, [rest, (".", rest)], (rest,))]
+        return [made(text, [rest, (".", rest)], (rest,))]
     told = (" must be ", Span(*says.span()))
     return [
-        _made(text, [Span(rest.start, says.start()), told, Span(says.end(), rest.end), (".", rest)], (rest,))
+        made(text, [Span(rest.start, says.start()), told, Span(says.end(), rest.end), (".", rest)], (rest,))
     ]
 
 
@@ -230,7 +230,7 @@ def _doer(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
     if action is None:
         return []
     done = action.phrase or " ".join(name_words(action.name))
-    return [_made(text, [("Whoever ", who), rest, (f" must not {done}.", who)], (one.span,))]
+    return [made(text, [("Whoever ", who), rest, (f" must not {done}.", who)], (one.span,))]
 
 
 def _same(text: str, one: TakenUp, last: Statement) -> list[Piece]:
@@ -257,8 +257,8 @@ def _same(text: str, one: TakenUp, last: Statement) -> list[Piece]:
             (text[what.start : what.end] + (space if m.end() == old.end else ""), what),
         ]
         at = m.end()
-    made = _made(text, [*parts, Span(at, end)], (Span(first, end), one.span))
-    return [made._replace(thing=text[old.start : old.end].strip())]
+    piece = made(text, [*parts, Span(at, end)], (Span(first, end), one.span))
+    return [piece._replace(thing=text[old.start : old.end].strip())]
 
 
 def _acts(reading: Reading) -> Iterator[Named]:
@@ -273,7 +273,8 @@ def _sentence_around(text: str, place: int) -> tuple[int, int]:
     return first, min((e for e in ends if e > place), default=len(text))
 
 
-def _made(text: str, parts: Sequence[Part], of: tuple[Span, ...]) -> Piece:
+def made(text: str, parts: Sequence[Part], of: tuple[Span, ...]) -> Piece:
+    """A piece of words of a text, and of others that stand for some of them."""
     letters, starts, ends = list[str](), list[int](), list[int]()
     for part in parts:
         if isinstance(part, Span):

@@ -435,7 +435,7 @@ EARLIEST = _words(
 )
 """A time that must go by first."""
 LIMITS = _words(
-    r"deadline|limit|maximum|time|term|plenty|enough|sufficient|ample|suffices?|allowed|granted|within|at (?:the )?(?:very )?(?:most|latest)|"
+    r"deadline|limit|maximum|longest|latest|time|term|plenty|enough|sufficient|ample|suffices?|allowed|granted|within|at (?:the )?(?:very )?(?:most|latest)|"
     r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"
 )
 """In a sentence on nothing but a time, says that it is how long the act told before may take."""

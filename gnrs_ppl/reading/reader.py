@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -25,6 +25,7 @@ from gnrs_ppl.reading.otherwise import (
 )
 from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
@@ -69,6 +70,17 @@ def read(
         A statement for each duty, ban or permission, each with the ways to read it; which logs show them, and
         what follows a breach.
     """
+    if (told := told_by_answers(sentence)) is not None:
+        piece, asked = told
+        found = moved(_stated(piece.text, schema, logs, attributes), piece)
+        return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *asked))))
+    return _stated(sentence, schema, logs, attributes)
+
+
+def _stated(
+    sentence: str, schema: Schema, logs: Sequence[Channel], attributes: Sequence[Attribute]
+) -> Readings:
+    """What a text without questions says."""
     words = vocabulary(schema)
     data = said_of_data(sentence, attributes, words)
     beside = said_beside(data.duties, schema, logs, words)
@@ -237,20 +249,21 @@ class Reader(Doubted):
         return bool(frees.search(said)) and not patterns.DUTY.search(_FREES.sub(" ", said))
 
     def _timed_behind(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Span]]:
-        """Statements with the time that a sentence on nothing else states right behind them ("One day is plenty
-        for that"), and those sentences.
+        """Statements with the time that a sentence or main clause on nothing else states right behind them ("One day
+        is plenty for that", "and ten minutes is the longest it may take"), and those words.
         """
         found, heeded = list(statements), list[Span]()
         places = [
             self.marked.tokens[m.at].start for k, m in enumerate(self.marked.mentions) if self._told_well(k)
         ]
-        for before, sentence in pairwise(self.text.said.sentences):
-            told = any(sentence.start <= place < sentence.end for place in places)
-            waits = patterns.EARLIEST.search(sentence.text) or patterns.TOO_SOON.search(sentence.text)
-            limits = patterns.LIMITS.search(sentence.text) and not waits
-            whole = Clause("main", sentence.start, sentence.end, sentence.start)
-            time = sentence.time(None, whole) if limits and not told else None
-            if time is None or len(durations(sentence.text)) != 1 or patterns.USUALLY.search(sentence.text):
+        for before, part in pairwise(self._parts()):
+            text = self.text.sentence[part.start : part.end]
+            told = any(part.start <= place < part.end for place in places)
+            waits = patterns.EARLIEST.search(text) or patterns.TOO_SOON.search(text)
+            limits = patterns.LIMITS.search(text) and not waits
+            whole = Clause("main", part.start, part.end, part.start)
+            time = self._sentence_at(part.start).time(None, whole) if limits and not told else None
+            if time is None or len(durations(text)) != 1 or patterns.USUALLY.search(text):
                 continue
             timed = [
                 i
@@ -259,12 +272,21 @@ class Reader(Doubted):
                 and s.best.time is None
                 and s.best.template in TIMED
             ]
-            span = Span(sentence.start, sentence.end)
             for i in timed:
-                ways = (replace(r, time=time, used=(*r.used, span)) for r in found[i].readings)
+                ways = (replace(r, time=time, used=(*r.used, part)) for r in found[i].readings)
                 found[i] = replace(found[i], readings=tuple(ways))
-            heeded += [span] if timed else []
+            heeded += [part] if timed else []
         return found, heeded
+
+    def _parts(self) -> Iterator[Span]:
+        """The sentences, and the main clauses of those that have several."""
+        for sentence in self.text.said.sentences:
+            main = [c for c in sentence.parts if c.kind == "main"]
+            yield from (
+                (Span(c.start, c.end) for c in main)
+                if len(main) > 1
+                else [Span(sentence.start, sentence.end)]
+            )
 
     def _together(self, statements: Sequence[Statement]) -> list[Statement]:
         """Statements that only make sense together as one: two ways to begin or end a case, and two acts that

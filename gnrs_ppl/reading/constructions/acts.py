@@ -165,7 +165,12 @@ class Acts:
             return ()
         roles = self.whole.names["roles"]
         first = next((k for k, n in enumerate(roles) if self._spoken_to(n, self._listed(roles[k:]))), None)
-        return () if first is None else self._listed(roles[first:])
+        if first is None:
+            return ()
+        before = [n for n in roles if self.start <= n.span.start < clause.opened and n is not roles[first]]
+        before = [n for n in before if not patterns.OBLIQUE.search(self.whole.sentence[: n.span.start])]
+        others = before and not patterns.YOU.search(self.words_of(clause))
+        return self._listed(before if others else roles[first:])
 
     def _spoken_to(self, first: Named, joined: Sequence[Named]) -> bool:
         """Whether a role is called by name: in a salutation ("Dear couriers"), as what the reader or writer is ("you
