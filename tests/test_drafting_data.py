@@ -5,6 +5,7 @@ the records cannot hold is refused for that reason.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -187,6 +188,33 @@ def test_what_the_records_cannot_hold_is_refused_for_that_reason(
 def test_what_no_audit_compares_is_not_drafted(scene: Context, sentence: str, template: str) -> None:
     (constraint,) = drafted(scene, sentence).structure.norm.constraints
     assert (constraint.template, len(constraint.compared)) == (template, 1)
+
+
+POOLS: dict[str, Any] = {
+    "scope": [{"id": "S1", "content": {"roles": ["clerk"]}}],
+    "trigger": [{"id": "T1", "content": {}}, {"id": "T2", "content": {"act": "Post", "channel": "erp"}}],
+    "evidence": [{"id": "E1", "content": {"channels": ["erp"], "operator": "any"}}],
+    "procedure": [{"id": "P1", "content": {"steps": []}}],
+}
+COMPARED = {"activity": "Pay", "where": [{"attribute": "paid", "test": "more", "other": {"attribute": "amount", "of": "activation"}}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("constraint", "told"),
+    [
+        ({"template": "absence", "target": COMPARED}, "states a condition on 'paid', which the search does not"),
+        ({"template": "succession", "target": "Pay"}, "pools.norm.N1: succession binds the target's rows too, which scope 'S1'"),
+    ],
+)  # fmt: skip
+def test_pools_by_hand_that_no_audit_takes_are_refused_before_the_search(
+    scene: Context, constraint: dict[str, Any], told: str
+) -> None:
+    from gnrs_ppl.candidates.build import pools_of
+    from gnrs_ppl.errors import InputError
+
+    norm = {"id": "N1", "content": {"constraints": [constraint | {"correlate": "same_case"}]}}
+    with pytest.raises(InputError, match=re.escape(told)):
+        pools_of(replace(scene, pools=POOLS | {"norm": [norm]}))
 
 
 def test_a_reading_that_no_audit_compares_is_held_against_it(scene: Context) -> None:

@@ -12,7 +12,7 @@ from gnrs_ppl.context.load import Context, nearest, require_known
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent, beyond_payloads_in, names_in
 from gnrs_ppl.rule.pools import Candidate, Pools
-from gnrs_ppl.rule.types import KEY_OF, SLOTS, Norm, Trigger
+from gnrs_ppl.rule.types import KEY_OF, MUTUAL, SLOTS, Norm, Scope, Trigger
 
 
 class Dropped(NamedTuple):
@@ -33,13 +33,16 @@ def read_pools(context: Context) -> Pools:
     Raises
     ------
     InputError
-        A missing pool, a malformed candidate, an unknown name.
+        A missing pool, a malformed candidate, an unknown name, a mutual norm beside a scope that filters.
     """
     pools = validated(Pools, dict(context.pools or {}), source=context.source, field="pools")
     known = known_names(context)
     for slot in SLOTS:
         for candidate in getattr(pools, slot):
             _check_names(context, known, candidate, f"pools.{slot}.{candidate.id}")
+    for scope in pools.scope:
+        for norm in pools.norm:
+            _check_reach(context, scope, norm)
     return pools
 
 
@@ -65,6 +68,19 @@ def _check_names(context: Context, known: Known, candidate: Candidate[Any], fiel
     for kind, name in names_of(content):
         names, what = known[kind]
         require_known(name, names, what, source=context.source, field=field)
+
+
+def _check_reach(context: Context, scope: Candidate[Scope], norm: Candidate[Norm]) -> None:
+    """Refuse a scope that cannot reach the target's rows, which a mutual template binds too (P1)."""
+    mutual = next((c.template for c in norm.content.constraints if c.template in MUTUAL), None)
+    filters = scope.content.locations or scope.content.objects or scope.content.where
+    if mutual and (filters or (scope.content.roles and norm.content.bearer == "trigger")):
+        raise InputError(
+            f"{mutual} binds the target's rows too, which scope {scope.id!r} does not reach",
+            "leave one of the two out",
+            source=context.source,
+            field=f"pools.norm.{norm.id}",
+        )
 
 
 def names_of(content: SlotContent) -> list[tuple[str, str]]:
