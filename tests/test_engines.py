@@ -339,6 +339,10 @@ def test_a_server_says_in_one_line_why_it_cannot_be_read(
         with pytest.raises(InputError, match="cannot be read.*read-only transaction"):
             engine.rows("SELECT nextval('kept')", {})
     with connected(url) as engine, closing(asked(port)) as connection:
+        log = log_on(engine, records)
+        connection.run("INSERT INTO log (event_id, case_id) VALUES ('later', 'c')")
+        assert log.connection.execute("SELECT count(*) FROM events").fetchone() == (len(events),)
+    with closing(asked(port)) as connection:
         connection.run("DROP TABLE log")
         assert "has no such table" in said(url)
     assert log.events == len(events)

@@ -348,12 +348,12 @@ def test_readers_refuse_what_is_half_written(
 
 
 def fails(error: BaseException) -> Callable[..., None]:
-    def audit_files(*_: Any, **__: Any) -> None:
+    def asked_for(*_: Any, **__: Any) -> None:
         secret = os.environ["OPENAI_API_KEY"]
         assert secret
         raise error
 
-    return audit_files
+    return asked_for
 
 
 SECRET = 'sk-"märked"\\and/long'
@@ -373,7 +373,7 @@ def test_an_unexpected_error_is_70_with_a_report(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "audit_files", fails(error))
+    monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "asked_for", fails(error))
     assert run(["audit", "--rule", "x"]) == 70
     said = capsys.readouterr()
     (report,) = tmp_path.iterdir()
@@ -384,7 +384,7 @@ def test_an_unexpected_error_is_70_with_a_report(
     assert line.isprintable()
     text = report.read_text()
     assert "Traceback" in text
-    assert "in audit_files" in text
+    assert "in asked_for" in text
     assert report.stat().st_mode & 0o777 == 0o600
     for form in (SECRET, repr(SECRET)[1:-1], json.dumps(SECRET)[1:-1], "märked"):
         assert form not in text + line
@@ -395,7 +395,7 @@ def test_without_a_folder_for_the_report(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "audit_files", fails(ValueError("x")))
+    monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "asked_for", fails(ValueError("x")))
     assert run(["audit", "--rule", "x"]) == 70
     assert (
         capsys.readouterr().err

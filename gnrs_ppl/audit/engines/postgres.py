@@ -112,9 +112,5 @@ def _told(address: str) -> Iterator[None]:
             said.get("C", ""), (f"cannot be read ({one_line(said['M'], 160)})", "check table and columns")
         )
         raise InputError(problem, remedy, source=address) from None
-    except (InterfaceError, OSError) as error:
-        raise InputError(
-            f"does not answer ({one_line(str(error), 120)})",
-            "check host and port, and that it runs",
-            source=address,
-        ) from None
+    except (InterfaceError, OSError):
+        raise InputError("does not answer", "check host and port, and that it runs", source=address) from None
