@@ -50,6 +50,11 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 """Behind logs that are evidence, where they are what the clause is about."""
+_SHOWS_THAT = re.compile(
+    r"\s*(?:must|has to|have to|should|shall|needs? to)\s+(?:\w+ ){0,2}?(?:show|record|confirm|prove|attest|document|demonstrate)\s+that\s+\w",
+    re.IGNORECASE,
+)
+"""Behind a log that is to show what the rest of the sentence tells."""
 _COUNTS = re.compile(
     rf"{_KEPT}\s*(?:(?:is|are|be|must be|serves?|counts?|will do|shall do|do|does|suffices?|decides?)\b\s*)(?:as )?(?:the |our |an? )?(?:only )?"
     rf"(?:{_PROOF}|enough|sufficient|what counts|decisive|authoritative)?\s*(?:as (?:evidence|proof)|of (?:it|this|that))?\s*$",
@@ -141,6 +146,12 @@ def _phrases(text: str, logs: Logs, taken: Sequence[Span]) -> Iterator[_Phrase]:
             elif m := _BEFORE.search(before):
                 proof = _sentence(text, start)
                 yield _Phrase(Span(_from(m, text, start, parts), _until(text, moved.span.end, end)), moved)
+            elif (
+                _ABOUT.fullmatch(before)
+                and _SHOWS_THAT.match(behind)
+                and not any(patterns.DUTY.search(text, a, b) for a, b in parts if a != start)
+            ):
+                yield _Phrase(Span(_clause(before, start), moved.span.end), moved)
             elif _ABOUT.fullmatch(before) and (
                 m := _BEHIND.match(behind) or _COUNTS.match(behind.rstrip(" .!?;"))
             ):

@@ -131,6 +131,14 @@ def _narrowing(readings: Readings, words: Vocabulary, start: int, end: int) -> I
     known = {w for action in words.actions for w in words.words_of(action)}
     lost = {i for i in lost if tokens[i].text not in _NOBODY_IN_PARTICULAR}
     own = {i for i in lost if known.isdisjoint(_forms(tokens[i].text))}
+    data = [d.span for s in readings.statements for d in s.best.data]
+    own |= set(_within_acts(readings, words, tokens, known))
+    own = {
+        i
+        for i in own
+        if tokens[i].text not in _NARROWS_NOTHING
+        and not any(d.start <= tokens[i].start < d.end for d in data)
+    }
     beside = [
         *(readings.evidence.spans if readings.evidence else ()),
         *(readings.procedure.spans if readings.procedure else ()),
@@ -177,6 +185,17 @@ def _behind(
     binds = closed and _BINDS.match(closed[0]) and not patterns.PERMISSION.match(closed[0])
     if binds and _all_lost(tokens, span, lost):
         yield span
+
+
+def _within_acts(
+    readings: Readings, words: Vocabulary, tokens: Sequence[Token], known: set[str]
+) -> Iterator[int]:
+    """Tokens between those that tell an act, which tell nothing of it: "packages *that weigh too much* must be shipped"."""
+    acts = [a for s in readings.statements for a in (*s.best.targets, s.best.activation) if a]
+    for act in acts:
+        at = [i for i, t in enumerate(tokens) if act.span.start <= t.start < act.span.end]
+        told = next((m.positions for m in words.match_acts(tokens, at) if m.name == act.activity), at)
+        yield from (i for i in at if i not in told and known.isdisjoint(_forms(tokens[i].text)))
 
 
 def _forms(text: str) -> set[str]:

@@ -54,7 +54,7 @@ LIMITED = re.compile(r"\s+(?:not|only|never|under no|at no)\b", re.IGNORECASE)
 """Behind a permission: it limits after all."""
 VAGUE = _words(
     r"(?:in|of|with) (?:an? )?(?:good|high|great|big|best|proper|due|full|adequate|sufficient) (?:\w+ )?(?:quality|order|attention|diligence|standard|effort|precision)|"
-    r"in an? (?:\w+ ){1,3}(?:way|manner|fashion)|in a way (?:that|which)|with (?:\w+ )?(?:care|respect|courtesy|dignity|kindness)|"
+    r"in an? (?:\w+ ){1,3}(?:way|manner|fashion)|in a way (?:that|which)|with (?:\w+ )?(?:care|respect|courtesy|dignity|kindness|fairness|tact|patience|sensitivity|integrity|empathy|a sense of)|"
     r"fairly|politely|kindly|nicely|decently|gently|respectfully|courteously|professionally|responsibly|reasonably|"
     r"carefully|diligently|honestly|sensibly|considerately"
 )
@@ -350,14 +350,16 @@ PERSON = _words(
     "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
 THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
-_FIGURE = rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*)"
+_FIGURE = (
+    rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*(?: and a half)?)"
+)
 _UNITS = (
     r"(?:euros?|eur|dollars?|usd|pounds?|gbp|kronor|francs?|[€$£]|kilos?|kg|kilograms?|tons?|tonnes?|grams?|litres?|liters?|"
     r"kilomet(?:er|re)s?|km|met(?:er|re)s?|miles?|degrees?|pages?|items?|pieces?|units?|percent|per cent|%|points?)"
 )
 _THAN = r"(?:more|less|fewer|higher|greater|larger|bigger|heavier|smaller|lower|longer|older|younger|cheaper) than"
 AMOUNT = re.compile(
-    rf"\b(?:of|for|worth|valued at|costing|weighing|totalling|amounting to|above|over|under|below|beyond|exceeding|exceeds?|"
+    rf"\b(?:of|for|worth|valued at|costs?|costing|weighs?|weighing|totals?|totalling|amounts? to|amounting to|above|over|under|below|beyond|exceeding|exceeds?|"
     rf"(?:aged?|age of)(?: of)?)\s+"
     rf"(?:(?:no |not )?{_THAN} |over |under |above |below |at least |up to |at most )?"
     rf"(?:[€$£]\s?\d[\d.,]*|{_FIGURE}\s*{_UNITS}(?!\w))"

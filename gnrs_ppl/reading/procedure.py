@@ -119,6 +119,8 @@ _GENERIC = frozenset(
     ]
 )
 """Nouns and pronouns before a verb that are nobody unknown."""
+_NAMED_ON = re.compile(r"\s+(?P<noun>[a-z]+)(?=\s*(?:[,.;]|$|\b(?:and|within|in|who)\b))", re.IGNORECASE)
+"""A noun that a name goes on with."""
 _NO_APPEAL = re.compile(
     r"\b(?:there is |with )?(?:no|without(?: an?)?) (?:right of )?(?P<stage>appeal|objection)s?\b|\bcannot be appealed\b|\bis final\b",
     re.IGNORECASE,
@@ -278,6 +280,7 @@ def _steps(
         who = doer
         if (
             place.stage != "appeal"
+            and not doer.nobody
             and _passive(text, since, place)
             and not _by(text, place, stop, roles, apart)
         ):
@@ -338,6 +341,9 @@ def _by(text: str, place: _Place, stop: int, roles: Sequence[Named], apart: Sequ
     to = place.stage == "appeal" or place.verb in _ADDRESSEE or (not place.verb and place.stage != "decision")
     for role in roles:
         before = text[place.end : role.span.start]
+        longer = _NAMED_ON.match(text, role.span.end)
+        if longer and not lemmas(longer["noun"].lower(), "v") and lemmas(longer["noun"].lower(), "n"):
+            continue  # the warehouse union is no warehouse
         if place.end <= role.span.start < stop and (_BY.search(before) or (to and _TO.search(before))):
             return _Doer(role=role)
     for span in apart:

@@ -27,7 +27,7 @@ _WORKING = WORKING_UNITS | {"working week": Duration(working_days=5)}
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
 _ONE = (
     rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|"
-    rf"three)[- ]quarters? of an hour)|(?P<number>{NUMBER})"
+    rf"three)[- ]quarters? of an? (?:hour|year))|(?P<number>{NUMBER})"
     rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|"
     rf"clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
 )
@@ -81,7 +81,7 @@ def durations(text: str) -> tuple[Length, ...]:
             if "day" in half:
                 length = Duration(seconds=12 * 3600)
             elif "year" in half:
-                length = Duration(months=6)
+                length = Duration(months=9 if "three" in half else 3 if "quarter" in half else 6)
             else:
                 three = "three" in half
                 length = Duration(
@@ -121,12 +121,13 @@ class Count(NamedTuple):
     words: str
 
 
+_MEASURE = r"(?:euros?|eur|dollars?|pounds?|kilos?|kg|kilograms?|tons?|tonnes?|grams?|lit(?:re|er)s?|(?:kilo)?met(?:re|er)s?|km|miles?|pages?)"
 _TIMES = rf"(?:(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice))"
 _BEFORE = (
     rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|"
     rf"more than)|(?P<least>at least|no fewer than|not less than"
     rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
-    rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))"
+    rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT}|{_MEASURE})\b))"
 )
 _PER = r"(?:per|in (?:each|every|a|one)|for (?:each|every)) (?:case|file|matter|order|process|request|patient|visit)"
 _LIMIT = r",? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))"
