@@ -18,9 +18,11 @@ from pairs import BASE, OPERATORS, random_pair
 from test_audit_mutations import CAUGHT, Mutation, answered, caught, compiler
 from tiers import tier
 
+from gnrs_ppl.audit.again import check_again, ground
 from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.compile import Grid, compile_grid
-from gnrs_ppl.audit.run import evaluate
+from gnrs_ppl.audit.compile import Grid, compile_grid, compile_rule
+from gnrs_ppl.audit.literal import literal
+from gnrs_ppl.audit.run import evaluate, verdicts_of
 from gnrs_ppl.context.log import Event, EventLog, read_log
 from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.context.types import RecordLayer
@@ -256,6 +258,22 @@ def test_activations_are_compared_with_in_each_reading() -> None:
     assert said(rule(correlate="different_resource"), records(), fine, early._replace(resource="bob")) == [
         ("indeterminate", "twice")
     ]
+
+
+def test_a_view_and_a_log_that_has_grown_say_the_same() -> None:
+    events = [row("f", "Fine", "01:00"), row("p", "Pay", "02:30"), row("g", "Fine", "02:20", case="d")]
+    events += [row("q", "Pay", "03:10", case="d"), row("h", "Fine", "01:00", case="e")]
+    log = EventLog.from_events(events, records())
+    plan = check(rule(), records(), log)
+    query, wanted = compile_rule(plan), evaluate(rule(), records(), log)
+    assert {v.reason for v in wanted} == {"twice", "proven", "absent"}
+    assert verdicts_of(log.connection.execute(literal(query)).fetchall()) == wanted
+    now = ground(plan, log)
+    again = check_again(
+        plan, log, now, now._replace(cases={"e": now.cases["e"]}, verdicts=tuple(wanted[-1:]))
+    )
+    assert again is not None
+    assert (again.checked, list(again.verdicts)) == (2, wanted)
 
 
 def test_many_lengths_at_once_are_read_both_ways() -> None:
