@@ -302,3 +302,12 @@ def test_pages_of_check_and_audit_escape_what_they_show(tmp_path: Path) -> None:
 def test_what_cannot_be_asked_is_refused(arguments: list[str]) -> None:
     told = CliRunner().invoke(app, ["charter", *arguments])
     assert isinstance(told.exception, InputError)
+
+
+def test_the_page_shows_what_the_check_prints() -> None:
+    docs = Path(__file__).parent.parent / "docs"
+    files = [str(docs / "contexts" / f"{name}.yaml") for name in ("pay_within_3_days", "hold_5_days")]
+    told = CliRunner().invoke(app, ["charter", "--check", *files])
+    assert told.exit_code == 1
+    page = [line.strip() for line in (docs / "charters.md").read_text(encoding="utf-8").splitlines()]
+    assert [line.strip() for line in told.output.splitlines() if line.strip() not in page] == []

@@ -64,7 +64,7 @@ class Choice:
             return "ε_S: not certified; install OR-Tools for a bound (pip install 'gnrs-ppl[solver]')"
         if self.bound - self.score < TIE:
             return f"ε_S = 0 by {self.method}: no charter of these pools scores higher"
-        return f"ε_S ≤ {self.bound - self.score:.4f}, bounded by {self.method}"
+        return f"ε_S ≤ {self.bound - self.score:.2g}, bounded by {self.method}"
 
 
 def choose(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FILES = ("charter.md", "charter.json")
 """What a charter is saved as."""
+ALIKE = 5e-5
+"""Scores this near are shown as the same."""
 PROCEDURE = frozenset("BGSQR")
 """Pieces of a rule's text that say what follows a breach."""
 
@@ -126,7 +128,8 @@ def _count(many: int, what: str) -> str:
 def chosen_lines(charter: Charter) -> list[str]:
     """What the rules gave up for one another, and how good the choice is."""
     lines = [
-        f"{clause.name} is not what it would be alone: with the others it scores {clause.given_up:.4f} less."
+        f"{clause.name} is not what it would be alone: it scores "
+        + (f"{clause.given_up:.4f} less by itself." if clause.given_up > ALIKE else "the same by itself.")
         for clause in charter.clauses
         if clause.structure != clause.alone
     ]
