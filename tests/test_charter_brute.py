@@ -309,6 +309,5 @@ def test_a_few_pairs_relate_as_brute_force_says() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_pairs_relate_as_brute_force_says(world: str, seed: int) -> None:
     kinds = [agrees(world, 5, *pair).kind for pair in random_pairs(world, seed, 25)]
-    assert kinds.count("conflict") >= 1
-    assert sum("implies" in kind or kind == "equivalent" for kind in kinds) >= 5
-    assert kinds.count("independent") >= 3
+    assert len({*kinds} - {"undecided"}) >= 4
+    assert kinds.count("undecided") <= 1  # a rule that nothing can break

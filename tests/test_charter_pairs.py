@@ -198,3 +198,15 @@ def test_acts_alone_tell_nothing_of_what_stands_beside(
 ) -> None:
     assert not apart(first, second)
     assert confirmed(first, second).kind == kind
+
+
+@pytest.mark.parametrize("grain", ["day", "microsecond"])
+def test_clocks_of_any_grain(grain: str) -> None:
+    channel = {"name": "log", "grain": grain}
+    records = RecordLayer.model_validate({"channels": [channel], "case_end": ["Close"], "offset": "+01:00"})
+    sooner, later = (
+        rule("response", deadline="P3D"),
+        rule("response", deadline="P5D", correlate="same_object"),
+    )
+    assert confirmed(sooner, rule("not_response", deadline="P5D"), records).kind == "conflict"
+    assert confirmed(sooner, later, records).kind == "independent"
