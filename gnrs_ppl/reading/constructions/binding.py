@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
@@ -20,6 +21,7 @@ class Bound(NamedTuple):
     stated: bool
 
 
+@lru_cache(maxsize=1024)
 def how_bound(text: str) -> Bound:
     """Force and polarity of a clause."""
     text = patterns.NO_LONGER.sub(" must ", text)
@@ -39,6 +41,7 @@ def how_bound(text: str) -> Bound:
     return Bound(force, negative, permitted, duty or permitted or negative)
 
 
+@lru_cache(maxsize=1024)
 def who_acts(text: str) -> Who | None:
     """Whether words ask for the same person, or for another."""
     return (
