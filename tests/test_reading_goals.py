@@ -237,3 +237,47 @@ def test_a_clause_on_nothing_but_a_time_is_the_time_of_the_one_before(name, sent
     (reading,) = said(name, sentence)
     assert reading.time is not None
     assert reading.time.duration == time
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "acts"),
+    [
+        (
+            "GNRS-066",
+            "A farm worker must sign the contract. Until that has been done, cutting lettuce is prohibited.",
+            ("precedence", "SignContract", "Harvest"),
+        ),
+        (
+            "GNRS-052",
+            "The courier must check in. Before that, no parcel may be delivered.",
+            ("precedence", "CheckIn", "Deliver"),
+        ),
+        (
+            "GNRS-066",
+            "Before the contract is signed, trading lettuce is forbidden to every farm worker.",
+            ("precedence", "SignContract", "Trade"),
+        ),
+        (
+            "traffic_fines",
+            "Before the fine is sent, adding a penalty is prohibited.",
+            ("precedence", "Send Fine", "Add penalty"),
+        ),
+    ],
+)
+def test_what_is_banned_until_something_is_done_comes_after_it(name, sentence, acts):
+    assert acts in told(said(name, sentence))
+    assert not any(template == "absence" for template, *_ in told(said(name, sentence)))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "acts"),
+    [
+        (
+            "Yesterday a parcel was traded after a check-in. Couriers must check out.",
+            {("existence", "CheckOut")},
+        ),
+        ("Last week we had to deliver twice. Please check in.", {("existence", "CheckIn")}),
+    ],
+)
+def test_what_happened_once_states_nothing_beside_a_duty(sentence, acts):
+    assert told(said("GNRS-052", sentence)) == acts

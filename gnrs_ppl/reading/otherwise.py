@@ -1,4 +1,4 @@
-"""Duties that are told by what was said before them: the items of a list, "once that is out, …", "the same applies to …",
+"""Duties that are told by what was said before them: the items of a list, "once that is out, …", "until then, …", "the same applies to …",
 "…, otherwise a penalty is added", "…, and never by the person who sends it".
 
 Each is told anew as a sentence that stands by itself and read alone; what is read goes back to where it was said.
@@ -32,11 +32,12 @@ _FOLLOWING = re.compile(
 )
 _IS = re.compile(r"\b(?:is|are|has been|have been|was|were)\b", re.IGNORECASE)
 _ONCE_THAT = re.compile(
-    r"(?<=[.;!?])\s+(?P<opens>(?:once|as soon as|when|after|whenever)\s+(?:that|this|it)\s+(?:is|has|was)\s+(?:been\s+)?(?:out|done|over|complete|completed|"
-    r"finished|settled|through|behind (?:us|them|you)|happened|dealt with|in hand|in place)|(?:after|following) (?:that|this)|thereafter|afterwards)\s*(?P<comma>,)\s*"
+    r"(?<=[.;!?])\s+(?P<opens>(?:once|as soon as|when|after|whenever|until|before)\s+(?:that|this|it)\s+(?:is|has|was)\s+(?:been\s+)?(?:out|done|over|complete|completed|"
+    r"finished|settled|through|behind (?:us|them|you)|happened|dealt with|in hand|in place)|(?:after|following|before|prior to|until) (?:that|this)|until then|thereafter|afterwards)\s*(?P<comma>,)\s*"
     r"(?P<rest>[^.;!?]+[.;!?]?)",
     re.IGNORECASE,
 )
+_NOT_YET = re.compile(r"until|before|prior", re.IGNORECASE)
 _THE_SAME = re.compile(
     r"(?<=[.;!?])\s+(?P<all>(?:(?:exactly )?the (?:very )?same(?: rule)?|this|that|likewise)\s*(?:also |equally )?(?:applies|goes|holds|counts|is true|is valid)\s+(?:also |too |equally )?"
     r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)",
@@ -204,9 +205,9 @@ def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
     action = next((a for a in schema.actions if a.name == done), None)
     if action is None:
         return []
-    told = (
-        f"After the {action.noun}, " if action.noun else f"After having to {action.phrase or action.name}, "
-    )
+    order = "Before" if _NOT_YET.match(text, opens.start) else "After"
+    doing = f"the {action.noun}" if action.noun else f"having to {action.phrase or action.name}"
+    told = f"{order} {doing}, "
     parts: list[Part] = [(told, opens), rest]
     return [made(text, parts, (one.span,))]
 

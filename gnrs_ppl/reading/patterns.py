@@ -21,7 +21,7 @@ NEGATIVE = _words(
 )
 NOT_NEGATIVE = re.compile(
     r",?\s*(?:and |but )?not (?:by|to|from|with) (?:an?|the|his|her|their|your|any|another)\b[^.;,]*|,\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
-    r"more|less|fewer|earlier) than|no doubt|no matter|or not)\b",
+    r"more|less|fewer|earlier) than|no doubt|no matter|or not|go(?:es)? no further)\b",
     re.IGNORECASE,
 )
 BEFELL = _words(
@@ -63,6 +63,16 @@ PAST = _words(
     r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
     r"ended up|had|went|vanished"
 )
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+NARRATES = _words(
+    rf"yesterday|the other (?:day|week|night|evening)|last (?:time|night|week|month|year|summer|winter|spring|autumn|{_DAYS})|"
+    r"not long ago|(?:a (?:few|couple of) )?(?:days|weeks|months|years) ago|(?:more than )?once already|"
+    rf"on {_DAYS} (?=[\w ]*\b(?:was|were|had|\w+ed)\b)|(?:was|were|had)\b[^.]* on {_DAYS}|remember (?:the|how|when|that)|"
+    r"in the old days|we once"
+)
+"""Says when something happened that a text is written for."""
+HAD_TO = _words(r"had to|could|never (?:saw|came|had|got|was|were|did)|used to|would")
+"""Binds nobody, in what happened."""
 # adverbs that place an act
 AT_ONCE = _words(
     r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"

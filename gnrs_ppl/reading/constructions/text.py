@@ -10,6 +10,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import FULL_STOP, HISTORY, Clause, clauses, sentences
 from gnrs_ppl.reading.constructions.binding import Bound, how_bound
 from gnrs_ppl.reading.constructions.sentence import Sentence
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Reading, Span, Statement, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary
@@ -132,9 +133,11 @@ class Constructions:
 
     def _is_aim(self, start: int, end: int) -> bool:
         """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep
-        shared space orderly. …").
+        shared space orderly. …"); or only what once happened ("Yesterday a box was opened. …").
         """
         rest = self.sentence[:start] + self.sentence[end:]
+        if self._narrates(self.sentence[start:end]) and patterns.DUTY.search(rest):
+            return True
         binds = patterns.MODAL_VERB.search(rest) or any(
             not start <= n.span.start < end for n in self.names["roles"]
         )
@@ -155,6 +158,12 @@ class Constructions:
             start:end
         ].rstrip(": ")
         return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
+
+    def _narrates(self, words: str) -> bool:
+        """Whether words tell what happened at some time, and nothing that binds or is disapproved of."""
+        present = patterns.HAD_TO.sub(" ", words)
+        asks = patterns.MODAL_VERB.search(present) or DISAPPROVES.search(words)
+        return bool(patterns.NARRATES.search(words)) and not asks
 
     def _before_excuse(self, start: int, end: int) -> int:
         """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that

@@ -153,6 +153,7 @@ class Settled(Lacking):
                 self._decide(first, "existence", None)
         self._settle_sequences()
         self._settle_coordinated()
+        self._settle_banned_before()
         self._settle_bounds()
         self._settle_counts()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
@@ -214,6 +215,19 @@ class Settled(Lacking):
                 others = {j for j, of in told if self._each_binds(clause, of[0])}
                 if others:
                     self._part_from(k, others)
+
+    def _settle_banned_before(self) -> None:
+        """What is banned before or until something was done may be done after it: that comes first."""
+        for sentence in self.text.said.sentences:
+            told = {k: of for k in self._told_in(sentence) if (of := self.marked.clauses[k])}
+            told = {k: of for k, of in told.items() if of[0].kind in ("main", "before", "until")}
+            banned = [k for k, of in told.items() if of[0].kind == "main" and of[1]]
+            first = [k for k, of in told.items() if of[0].kind in ("before", "until") and not of[1]]
+            if len(told) == 2 and banned and first:
+                likeliest = max(self.options[banned[0]], key=lambda o: o.probability)
+                if likeliest.label == "absence":
+                    self._decide(first[0], "precedence", banned[0])
+                    self.options[banned[0]] = [Option("none", None, 1.0)]
 
     def _each_binds(self, one: Clause, other: Clause) -> bool:
         """Whether two clauses are main ones that each bind by a modal of their own, and forbid nothing."""
