@@ -88,6 +88,11 @@ def _as_of(join: exp.Join) -> None:
     if not (isinstance(column, exp.Column) and column.table == alias):
         column, probe, before = probe, column, not before
     strict = isinstance(bound, exp.LT | exp.GT)
+    select = join.parent_select
+    read = {c.name for c in select.find_all(exp.Column) if c.table == alias} if select else set()
+    if strict and before and read == {"series", column.name, "places"}:
+        _rows_before(join, column.name, probe)
+        return
     other = exp.column("beside_it", alias)
     if before:
         beyond = other >= probe.copy() if strict else other > probe.copy()
@@ -110,6 +115,27 @@ def _as_of(join: exp.Join) -> None:
     join.set("this", known.subquery(alias))
     join.set("method", None)
     join.set("on", exp.and_(*keys, bound, exp.or_(other.is_(exp.null()), beyond)))
+
+
+def _rows_before(join: exp.Join, moment: str, probe: exp.Expr) -> None:
+    """How many rows of a series lie before an edge, one sort for all edges: what the steps say so far, however
+    long a series is.
+    """
+    assert join.parent_select is not None
+    edges, steps, name = join.parent_select.args["from_"].this, join.this, join.this.alias_or_name
+    counted = sqlglot.parse_one(
+        f"""SELECT inst, series, places FROM (
+                SELECT inst, series, max(places) OVER (PARTITION BY series ORDER BY moment, side ROWS UNBOUNDED PRECEDING) AS places
+                FROM (SELECT CAST(NULL AS BIGINT) AS inst, series, "{moment}" AS moment, 1 AS side, places FROM "{steps.name}"
+                      UNION ALL SELECT inst, series, "{probe.name}", 0, CAST(NULL AS BIGINT) FROM "{edges.name}") AS both_kinds
+            ) AS so_far WHERE inst IS NOT NULL""",
+        dialect="postgres",
+    )
+    assert isinstance(counted, exp.Query)
+    join.set("this", counted.subquery(name))
+    join.set("method", None)
+    same = (exp.column(key, name).eq(exp.column(key, edges.alias_or_name)) for key in ("inst", "series"))
+    join.set("on", exp.and_(*same))
 
 
 def _same(node: exp.NullSafeEQ) -> None:

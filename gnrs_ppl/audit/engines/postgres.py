@@ -91,9 +91,9 @@ def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]
     try:
         with _told(address):
             connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            # parts of a check have no statistics, and its joins are on equal values
-            connection.run("SET LOCAL enable_nestloop = off")
-            connection.run("SET LOCAL jit = off")
+            # parts of a check have no statistics, and its joins are on equal values, several at once
+            for way in ("enable_nestloop", "enable_mergejoin", "jit"):
+                connection.run(f"SET LOCAL {way} = off")
         yield Server(connection, address, table)
     finally:
         connection.close()
