@@ -346,3 +346,48 @@ def test_a_server_says_in_one_line_why_it_cannot_be_read(
         connection.run("DROP TABLE log")
         assert "has no such table" in said(url)
     assert log.events == len(events)
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ"])
+def test_an_instant_is_never_told_twice(kind: str, tmp_path: Path, postgresql: Place, port: int) -> None:
+    """G8 is about what clocks show: 2:30 on 27 October 2024 in Berlin, but not an instant, comes twice."""
+    records = RecordLayer(zone="Europe/Berlin", columns={"timestamp": "at"}, constants={"channel": "desk"})
+    rule = Structure.model_validate(
+        {
+            "trigger": {"act": "ask", "channel": "desk"},
+            "norm": {
+                "bearer": "trigger",
+                "constraints": [{"template": "response", "target": "answer", "deadline": "PT30M"}],
+            },
+            "evidence": {"channels": ["desk"]},
+        }
+    )
+    zone = "Z" if kind == "TIMESTAMPTZ" else ""
+    rows = (
+        "SELECT 'e1' AS event_id, 'c' AS case_id, 'ask' AS activity, "
+        f"CAST('2024-10-27 00:10:00{zone}' AS {kind}) AS at UNION ALL "
+        f"SELECT 'e2', 'c', 'answer', CAST('2024-10-27 {'00' if zone else '02'}:30:00{zone}' AS {kind})"
+    )
+    with duckdb.connect(str(tmp_path / "log.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE events AS {rows}")
+    with closing(asked(port)) as connection:
+        connection.run("DROP TABLE IF EXISTS log")
+        connection.run(f"CREATE TABLE log AS {rows}")
+    for url in (
+        f"duckdb://{tmp_path}/log.duckdb",
+        f"postgresql://auditor@127.0.0.1:{port}/postgres?table=log",
+    ):
+        with connected(url) as engine:
+            log = log_on(engine, records)
+            plan = check(rule, resolved(records, log), log)
+            assert bool(plan.twice) == (kind == "TIMESTAMP")
+            if kind == "TIMESTAMPTZ":
+                (verdict,) = execute(compile_rule(plan), log)
+                assert (verdict.verdict, verdict.slack_seconds) == ("satisfied", 600)
+                assert verdict.due is not None
+                assert (verdict.due.local.hour, verdict.due.offset) == (2, 120)
+            elif url.startswith("postgresql"):
+                with pytest.raises(Refused, match="come twice are read both ways by DuckDB alone"):
+                    execute(compile_rule(plan), log)
+            else:
+                assert execute(compile_rule(plan), log)

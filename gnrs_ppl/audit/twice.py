@@ -48,7 +48,7 @@ def shown_twice(records: RecordLayer, log: EventLog) -> tuple[tuple[Twice, ...],
         A zone in it says that times without an offset are local; with an offset no time comes twice.
     log : EventLog
     """
-    if records.zone is None:
+    if records.zone is None or log.instants:
         return (), 0
     (days,) = log.one(
         'SELECT list(DISTINCT CAST("timestamp" AS DATE)) FROM events WHERE "timestamp" IS NOT NULL'

@@ -82,6 +82,8 @@ class EventLog:
         What the import noticed: rows without case, undeclared channels, assumed grains, …
     records : RecordLayer
         The record layer the rows were read with.
+    instants : bool
+        Whether every time was an instant as it was read, so that none may be meant for another.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -90,6 +92,7 @@ class EventLog:
     cases: int
     findings: tuple[str, ...] = ()
     records: RecordLayer = field(default_factory=RecordLayer)
+    instants: bool = False
 
     @classmethod
     def from_events(cls, events: Iterable[Event], records: RecordLayer | None = None) -> EventLog:

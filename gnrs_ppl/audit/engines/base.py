@@ -161,4 +161,4 @@ def log_on(engine: Engine, records: RecordLayer) -> EventLog:
         sorted(log.seen.items(), key=repr),
     ]
     fingerprint = hashlib.sha256(repr(told).encode()).hexdigest()
-    return EventLog(connection, fingerprint, events, cases, table.findings, records)
+    return EventLog(connection, fingerprint, events, cases, table.findings, records, table.instants)

@@ -48,11 +48,14 @@ class EventTable:
         Value of every ``$name`` in them.
     findings : tuple of str
         What was noticed.
+    instants : bool
+        Whether its times are instants.
     """
 
     parts: tuple[tuple[str, str], ...]
     parameters: Mapping[str, object]
     findings: tuple[str, ...]
+    instants: bool
 
     @classmethod
     def of(cls, engine: Engine, records: RecordLayer) -> EventTable:
@@ -72,6 +75,7 @@ class _Reading:
         self.kinds = engine.columns()
         self.chosen = ChosenColumns(records, list(self.kinds), engine.address)
         self.parameters: dict[str, object] = {}
+        self.instants = False
 
     def table(self) -> EventTable:
         raw = self._raw()
@@ -95,7 +99,7 @@ class _Reading:
         parts = [("events", kept)]
         if any(a.of == "case" for a in self.records.attributes):
             parts = [("events_as_recorded", kept), ("events", self._by_case())]
-        return EventTable(tuple(parts), self.parameters, self._findings(raw, parts))
+        return EventTable(tuple(parts), self.parameters, self._findings(raw, parts), self.instants)
 
     # Columns
 
@@ -116,8 +120,8 @@ class _Reading:
         for i, attribute in enumerate(self.records.attributes):
             columns += self._attribute(attribute_column(i), attribute, self.chosen.of_attribute(attribute))
         raw = f"SELECT {', '.join(columns)} FROM {self.engine.table} AS t"
-        instants = self.kinds.get(named["timestamp"] or "") == "instant"
-        return self._zoned(raw, instants) if self.records.zone is not None else raw
+        self.instants = self.kinds.get(named["timestamp"] or "") == "instant"
+        return self._zoned(raw) if self.records.zone is not None else raw
 
     def _text(self, column: str, name: str | None) -> str:
         if name is None:
@@ -164,7 +168,7 @@ class _Reading:
             f"coalesce({stated}{declared}) AS minutes" if stated else f"{declared} AS minutes",
         ]
 
-    def _zoned(self, raw: str, instants: bool) -> str:
+    def _zoned(self, raw: str) -> str:
         """The rows with the offset of each time that states none, as the clocks of the zone stand; an instant
         shows its local time by them.
         """
@@ -172,7 +176,7 @@ class _Reading:
         first, last = self._one(f"SELECT min(local), max(local) FROM ({raw}) AS r WHERE minutes IS NULL")
         if first is None:
             return raw
-        if instants:
+        if self.instants:
             since = list(_standing(zone_of(zone), first, last))
         else:
             days = ((first + timedelta(days=i)).date() for i in range((last - first).days + 2))
@@ -180,7 +184,7 @@ class _Reading:
             since = [next(entries)[:2] for _, entries in stands]
         starts = self._bind("zone_since", [at for at, _ in since])
         ahead = self._bind("zone_ahead", [minutes for _, minutes in since])
-        local = "w.local + to_minutes(z.ahead)" if instants else "w.local"
+        local = "w.local + to_minutes(z.ahead)" if self.instants else "w.local"
         return f"""SELECT {self._but_times()}, {local} AS local, coalesce(w.minutes, z.ahead) AS minutes
                    FROM ({raw}) AS w ASOF LEFT JOIN (
                        SELECT unnest(CAST({starts} AS TIMESTAMP[])) AS since, unnest(CAST({ahead} AS INTEGER[])) AS ahead
