@@ -309,5 +309,5 @@ def test_a_few_pairs_relate_as_brute_force_says() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_pairs_relate_as_brute_force_says(world: str, seed: int) -> None:
     kinds = [agrees(world, 5, *pair).kind for pair in random_pairs(world, seed, 25)]
-    assert len({*kinds} - {"undecided"}) >= 4
-    assert kinds.count("undecided") <= 1  # a rule that nothing can break
+    assert len({*kinds} - {"undecided"}) >= 3
+    assert kinds.count("undecided") <= 2  # rules that nothing can break
