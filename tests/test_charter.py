@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -20,17 +21,21 @@ from gnrs_ppl.audit import audit, shared
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.result import AuditResult
+from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.charter import choose as choosing
 from gnrs_ppl.charter.audit import audit_together
 from gnrs_ppl.charter.choose import Choice, choose
+from gnrs_ppl.charter.draft import draft_charter
+from gnrs_ppl.charter.institution import together
 from gnrs_ppl.charter.pairs import relation
+from gnrs_ppl.charter.pins import read_rule_pins
 from gnrs_ppl.charter.relations import Relations, apart, turned
 from gnrs_ppl.charter.space import RulePool
 from gnrs_ppl.charter.terms import REDUNDANCY, TERMS, Member, burden, coverage, vocabulary
 from gnrs_ppl.charter.written import Rules
 from gnrs_ppl.cli.verbs import app
 from gnrs_ppl.context.log import EventLog, resolved
-from gnrs_ppl.context.types import Schema
+from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.files import rule_json
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
@@ -311,3 +316,72 @@ def test_the_page_shows_what_the_check_prints() -> None:
     assert told.exit_code == 1
     page = [line.strip() for line in (docs / "charters.md").read_text(encoding="utf-8").splitlines()]
     assert [line.strip() for line in told.output.splitlines() if line.strip() not in page] == []
+
+
+HOUSE = """
+goal: {{id: {name}, intent: "{intent}"}}
+schema:
+  roles: [{{name: clerk}}, {{name: manager}}]
+  actions:
+    - {{name: ReceiveInvoice, phrase: receive the invoice, roles: [clerk]}}
+    - {{name: PayInvoice, phrase: pay the invoice, roles: [clerk]}}
+    - {{name: FileInvoice, phrase: file the invoice, roles: [clerk]}}
+records:
+  prospective: true
+  case_end: [FileInvoice]
+  channels: [{{name: ledger, activities: [ReceiveInvoice, PayInvoice, FileInvoice]}}]
+"""
+GOALS = {
+    "pay": "A clerk must pay the invoice within three days after receiving the invoice.",
+    "file": "A clerk must file the invoice after paying the invoice.",
+}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("house")
+    for name, intent in GOALS.items():
+        (folder / f"{name}.yaml").write_text(HOUSE.format(name=name, intent=intent))
+    return folder
+
+
+def test_a_folder_of_goals_becomes_a_charter_that_check_reads(house: Path, tmp_path: Path) -> None:
+    out = tmp_path / "charter"
+    told = CliRunner().invoke(app, ["charter", str(house), "--pool", "8", "--out", str(out)])
+    assert told.exit_code == 0, told.output
+    said = json.loads((out / "charter.json").read_text())
+    assert [one["name"] for one in said["rules"]] == ["file", "pay"]
+    assert said["score"] == said["bound"]
+    text = (out / "charter.md").read_text()
+    assert "must pay the invoice within three days after each receipt of the invoice" in text.replace(
+        "\n", " "
+    )
+    assert text.count("ledger: log `ledger`") == 1
+    checked = CliRunner().invoke(app, ["charter", "--check", str(out), "--json"])
+    assert checked.exit_code == 0
+    assert json.loads(checked.output)["pairs"] == said["pairs"]
+
+
+def test_a_pin_is_of_one_rule_or_of_every_rule_that_knows_it(house: Path) -> None:
+    contexts = sorted(house.glob("*.yaml"))
+
+    def times(*fix: str) -> list[str]:
+        charter = draft_charter(contexts, pool=8, pins=read_rule_pins(fix, []))
+        return [str(structure.procedure.response_time) for structure in charter.structures]
+
+    assert times() == ["P1D", "P1D"]
+    assert times("procedure.response_time=P3D") == ["P3D", "P3D"]
+    assert times("pay/procedure.response_time=P3D")[1] == "P3D"
+    with pytest.raises(InputError, match="no procedure candidate"):
+        times("procedure.response_time=P99D")
+
+
+def test_contexts_that_count_cases_otherwise_make_no_charter(house: Path) -> None:
+    one, other = (load_context(path) for path in sorted(house.glob("*.yaml")))
+    longer = replace(
+        other, records=RecordLayer.model_validate(other.records.model_dump() | {"quiet_after": "P9D"})
+    )
+    with pytest.raises(InputError, match="records.quiet_after"):
+        together([one, longer])
+    _, records = together([one, other])
+    assert [channel.name for channel in records.channels] == ["ledger"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sqlglot
@@ -18,6 +19,7 @@ from gnrs_ppl.audit.sql import Query, Value
 from gnrs_ppl.context.log import EventLog
 
 _PARAMETER = re.compile(r"\$(\w+)")
+_TABLE = re.compile(r'"table: ([^"]+)"')
 
 
 class _Part(NamedTuple):
@@ -80,31 +82,18 @@ def run_together(queries: Sequence[Query], log: EventLog) -> list[str]:
 
 def _taken_apart(query: Query, numbered: dict[Any, _Part]) -> _Check:
     """The parts of a check under names of their own; those seen before under the name they have."""
-    parsed = sqlglot.parse_one(query.sql, dialect="duckdb")
-    assert isinstance(parsed, exp.Select)
     names: dict[str, str] = {}
     parts = []
-    for part in parsed.ctes:
-        found = _numbered(part.this, bool(part.args.get("materialized")), names, query, numbered)
-        names[part.alias] = found.name
-        parts.append(found)
-    parsed.set("with_", None)
-    return _Check(tuple(parts), _numbered(parsed, False, names, query, numbered))
+    for name, select, materialized in query.parts:
+        parts.append(_numbered(select, materialized, names, query, numbered))
+        names[name] = parts[-1].name
+    return _Check(tuple(parts), _numbered(query.last, False, names, query, numbered))
 
 
 def _numbered(
-    select: exp.Expression,
-    materialized: bool,
-    names: dict[str, str],
-    query: Query,
-    numbered: dict[Any, _Part],
+    select: str, materialized: bool, names: dict[str, str], query: Query, numbered: dict[Any, _Part]
 ) -> _Part:
-    for table in select.find_all(exp.Table):
-        if table.name in names:
-            if not table.alias:  # its columns may be named by it
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
-            table.set("this", exp.to_identifier(names[table.name], quoted=True))
-    text = select.sql("duckdb")
+    text = _TABLE.sub(lambda found: f'"{names.get(found[1], found[1])}"', _with_tables_marked(select))
     bound = list(dict.fromkeys(_PARAMETER.findall(text)))
     values = tuple(query.parameters[name] for name in bound)
     places = {name: place for place, name in enumerate(bound)}
@@ -118,3 +107,17 @@ def _numbered(
             {f"value_{number}_{place}": value for place, value in enumerate(values)},
         )
     return numbered[key]
+
+
+@lru_cache(maxsize=4096)
+def _with_tables_marked(select: str) -> str:
+    """A part in which the name of each table it reads can be told from all other names; checks of one
+    context share most parts but for their values.
+    """
+    parsed = sqlglot.parse_one(select, dialect="duckdb")
+    for table in parsed.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier):
+            if not table.alias:  # its columns may be named by it
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
+            table.set("this", exp.to_identifier(f"table: {table.name}", quoted=True))
+    return parsed.sql("duckdb")

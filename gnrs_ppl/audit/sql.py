@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from textwrap import indent
+from typing import NamedTuple
 
 import duckdb
 import sqlglot
@@ -38,6 +39,14 @@ _SIGNS: dict[Test, str] = {
 }
 
 
+class Part(NamedTuple):
+    """A common table expression of a check."""
+
+    name: str
+    select: str
+    materialized: bool
+
+
 @dataclass(frozen=True)
 class Query:
     """A compiled check.
@@ -49,10 +58,16 @@ class Query:
         expression.
     parameters : mapping
         Value of every ``$name`` in it; no value of a rule or a record layer is text in the SQL.
+    parts : tuple of Part
+        Its common table expressions.
+    last : str
+        Its SELECT over them.
     """
 
     sql: str
     parameters: Mapping[str, Value]
+    parts: tuple[Part, ...] = ()
+    last: str = ""
 
     def __post_init__(self) -> None:
         """Refuse anything but one SELECT whose parameters are all bound."""
@@ -97,6 +112,7 @@ class SqlStatement:
         """The table of rows that acts are looked for in."""
         self._parameters: dict[str, Value] = {}
         self._parts: dict[str, str] = {}
+        self._selects: list[Part] = []
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -120,7 +136,9 @@ class SqlStatement:
         """
         if name in self._parts:
             raise ValueError(f"{name} is defined twice")
-        text = indent(_read_only(select), "  ")
+        read = _read_only(select)
+        self._selects.append(Part(name, read, keep))
+        text = indent(read, "  ")
         self._parts[name] = f'"{name}" /* {comment} */ AS {"MATERIALIZED " if keep else ""}(\n{text}\n)'
         return name
 
@@ -129,9 +147,9 @@ class SqlStatement:
 
     def query(self, select: str) -> Query:
         """The finished check: the parts so far, and a last SELECT over them."""
-        return Query(
-            "WITH " + ", ".join(self._parts.values()) + "\n" + _read_only(select), dict(self._parameters)
-        )
+        last = _read_only(select)
+        within = "WITH " + ", ".join(self._parts.values()) + "\n"
+        return Query(within + last, dict(self._parameters), tuple(self._selects), last)
 
     # Conditions on data (D entries)
 

@@ -64,7 +64,7 @@ class RulePool:
 
 def best_structures(graph: AndOrGraph, tables: Tables, size: int) -> tuple[list[Structure], Floats, Floats]:
     """The feasible structures of greatest s_search, with it and their log p0: at most ``size``, of which at
-    most one in ``NORMS_AT_LEAST`` share trigger and norm.
+    most one in ``NORMS_AT_LEAST`` share trigger and norm while there are others.
 
     Raises
     ------
@@ -88,14 +88,14 @@ def best_structures(graph: AndOrGraph, tables: Tables, size: int) -> tuple[list[
     shape = [int(n) for n in tables.sizes]
     options = np.unravel_index(order, shape)
     seen: dict[tuple[int, int], int] = {}
-    kept: list[int] = []
+    kept, spare = list[int](), list[int]()
     trigger, norm = (options[SLOTS.index(slot)] for slot in ("trigger", "norm"))
     for place, pair in enumerate(zip(trigger.tolist(), norm.tolist(), strict=True)):
         seen[pair] = seen.get(pair, 0) + 1
-        if seen[pair] <= room:
-            kept.append(place)
-            if len(kept) == size:
-                break
+        (kept if seen[pair] <= room else spare).append(place)
+        if len(kept) == size:
+            break
+    kept = sorted(kept + spare[: size - len(kept)])
     chosen = order[kept]
     structures = [graph.structure([int(slot[place]) for slot in options]) for place in kept]
     return structures, every.score[chosen], every.log_prior[chosen]

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
+from gnrs_ppl.cli.drafts import Kernel, KernelOption
 from gnrs_ppl.cli.helpers import complain, files_read, working
 from gnrs_ppl.cli.options import Fix, Json, Log, Seed, WeightsOption, Without, written
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
+
+GIBBS = Kernel("gibbs")
 
 
 def charter(
@@ -45,7 +48,7 @@ def charter(
     chains: Annotated[int, typer.Option(help="Parallel chains, where the charters are too many.")] = 64,
     steps: Annotated[int, typer.Option(help="Steps per chain.")] = 200,
     seed: Seed = 0,
-    kernel: Annotated[str, typer.Option(help="Sampler, such as gibbs or tempering.")] = "gibbs",
+    kernel: KernelOption = GIBBS,
     weights: WeightsOption = "fitted",
     fix: Fix = None,
     without: Without = None,
@@ -90,7 +93,7 @@ def charter(
             chains=chains,
             steps=steps,
             seed=seed,
-            kernel=kernel,
+            kernel=kernel.value,
             weights=weights_named(weights),
             pins=pins,
         )
