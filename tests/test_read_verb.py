@@ -227,6 +227,24 @@ def test_a_batch_gives_a_row_for_each_row_in_order(
     assert before["statements"][0]["readings"][0]["probability"] == before["probability"]
 
 
+def test_a_row_with_attributes_is_read_with_its_conditions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    amount = {"name": "amount", "type": "number", "unit": "EUR", "of": "case"}
+    text = "A fine above 200 euros must be sent before it is paid."
+    rows = [
+        {"id": name, "text": text, "schema": SCHEMA} | ({"attributes": attributes} if attributes else {})
+        for name, attributes in (("with", [amount]), ("without", []))
+    ]
+    found = json.loads(out(["read", "--batch", batch(tmp_path, rows, False), "--json"], capsys)[0])
+    data = [row["statements"][0]["readings"][0]["data"] for row in found]
+    assert [(d["condition"]["attribute"], d["condition"]["test"]) for d in data[0]] == [("amount", "more")]
+    assert data[1] == []
+    twice = [{"id": "r", "text": text, "schema": SCHEMA, "attributes": [amount, amount]}]
+    assert run(["read", "--batch", batch(tmp_path, twice, False)]) == 2
+    assert "amount" in capsys.readouterr().err
+
+
 @settings(derandomize=True, max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), min_size=1, max_size=14)

@@ -253,7 +253,7 @@ def read(
             language_model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
         ):
             rows = rows_of(batch)
-            found = _read_along(model, [(row.text, row.names, (), ()) for row in rows])
+            found = _read_along(model, [(row.text, row.names, (), row.attributes) for row in rows])
             read_so = read_rows(rows, [one.readings for one in found])
         if as_json:
             typer.echo(

@@ -482,6 +482,11 @@ class Attribute(Frozen):
         return self
 
 
+Attributes = Annotated[
+    tuple[Attribute, ...], BeforeValidator(_listed), AfterValidator(_distinct), Field(max_length=64)
+]
+
+
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 
@@ -589,12 +594,7 @@ class RecordLayer(Frozen):
     support: Annotated[tuple[DeclaredSupport, ...], BeforeValidator(_listed)] = ()
     """What the log backs though no row names it."""
     # left out of dumps where unset, as zone is
-    attributes: Annotated[
-        tuple[Attribute, ...],
-        BeforeValidator(_listed),
-        AfterValidator(_distinct),
-        Field(max_length=64, exclude_if=_unset),
-    ] = ()
+    attributes: Annotated[Attributes, Field(exclude_if=_unset)] = ()
     """What else the log records, for conditions on data (D entries)."""
     calendar: Annotated[Calendar | None, Field(exclude_if=_unset)] = None
     """When the institution works, for durations in working days and hours."""

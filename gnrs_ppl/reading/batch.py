@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import parse_json, read_text, validated
-from gnrs_ppl.context.types import Actions, Frozen, Schema
+from gnrs_ppl.context.types import Actions, Attributes, Frozen, Schema
 from gnrs_ppl.reading.plain import as_data, declare_name
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import Readings
@@ -27,6 +27,8 @@ class Row(Frozen):
     id: str | int
     text: Annotated[str, Field(min_length=1, max_length=2000)]
     actions: Annotated[Actions, Field(alias="schema")]
+    attributes: Attributes = ()
+    """What conditions on data may be of, as a context declares it."""
 
     @property
     def names(self) -> Schema:
@@ -71,15 +73,17 @@ def read_rows(rows: Sequence[Row], readings: Sequence[Readings] | None = None) -
     list of dict
         ``id``; ``template`` in DECLARE's spelling with the ``activities`` in its order, ``constraint`` and
         ``count`` in this project's, and ``probability``, all of the first statement's most probable reading;
-        ``statements``, every one. Where nothing was read these are None and empty, ``reason`` says why in a
+        ``statements``, every one, each with its conditions on ``data``; ``unheld``, words on data that no
+        attribute of the row holds. Where nothing was read these are None and empty, ``reason`` says why in a
         word, and ``nearest`` which act (name, score) comes nearest.
     """
-    known = readings or [read(row.text, row.names) for row in rows]
+    known = readings or [read(row.text, row.names, (), row.attributes) for row in rows]
     return [_told(row, one) for row, one in zip(rows, known, strict=True)]
 
 
 def _told(row: Row, readings: Readings) -> dict[str, Any]:
     best = readings.statements[0].best if readings.statements else None
+    told = as_data(readings)
     near = next(({"name": u.nearest, "score": u.score} for u in readings.unread if u.nearest), None)
     return {
         "id": row.id,
@@ -90,5 +94,6 @@ def _told(row: Row, readings: Readings) -> dict[str, Any]:
         "probability": best.probability if best else None,
         "reason": readings.nothing or None,
         "nearest": None if best else near,
-        "statements": as_data(readings)["statements"],
+        "statements": told["statements"],
+        "unheld": told["unheld"],
     }
