@@ -120,6 +120,11 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"where|upon|following|as soon as)\b",
     ),
     (
+        "unless",
+        r"(?:provided|but|except|save)(?: that)? (?:no such|this|that|the|such an?)(?: (?:duty|obligation|requirement|rule|time limit))?"
+        r"(?: (?:shall|does|do|will))?(?: not)? (?:exist|appl(?:y|ies)|arises?|exists|hold)s? (?:where|when|if|in case|once)\b",
+    ),
+    (
         "provided",
         r"(?:only provided|(?<=, )provided|(?:provided|providing) that|"
         r"on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"

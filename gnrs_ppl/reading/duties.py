@@ -129,6 +129,11 @@ def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
     if not binds and (patterns.USUALLY.search(text) or _AIM.search(text.lower())):
         return False
     limit = count_of(main)
-    if limit is not None and limit.limit == "most" and (patterns.PERMISSION.search(main) or ":" in main):
+    timed = durations(text) and not patterns.PAST.search(text)
+    if (
+        limit is not None
+        and limit.limit == "most"
+        and (patterns.PERMISSION.search(main) or ":" in main or timed)
+    ):
         return True  # what may be done so often may not be done oftener
     return sum(weights.get(sign, 0.0) for sign in signs(text, main)) >= 0

@@ -435,7 +435,7 @@ HABIT = _words(
 )
 """What is usual, or how much of it there is, and no duty."""
 USUALLY = _words(
-    r"on average|usually|typically|generally|normally|mostly|(?<!at )(?<!at the )most|often|rarely|seldom|"
+    r"on average|usually|typically|generally|normally|mostly|(?<!at )(?<!at the )(?<!very )most|often|rarely|seldom|"
     r"nowadays|these days|in (?:my|our|his|her|their) experience"
 )
 """What is only usual, where no word binds."""
@@ -461,6 +461,8 @@ _CLOSE_BY = r"[^.;]{0,60}?"
 EITHER_ORDER = _words(
     rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
     rf"(?:after|afterwards|later)\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:before|beforehand|earlier)|"
+    r"(?:do not|don't|does not|doesn't|no) (?:care|mind|matter) (?:in )?which (?:of (?:the two|them|these) )?(?:\w+ ){1,3}first|"
+    rf"the order\b{_CLOSE_BY}(?:of no (?:importance|consequence|matter|interest)|irrelevant|unimportant|(?:not|n't) (?:matter|important))|"
     r"in (?:whatever|whichever|either|any) order|(?:regardless|irrespective) of (?:the|their) order|no matter (?:in )?which order"
 )
 """Two acts in whatever order they come."""
@@ -477,6 +479,13 @@ ELSEWHERE = re.compile(
 )
 """A circumstance of place."""
 _ENTRY = r"(?:thing|step|act|action|activity|event|entry)"
+COULD_NOT = _words("could(?: not|n't)")
+"""Tells what once did not come about, and bans nothing."""
+_CASE = r"(?:file|case|record|visit|process|matter|dossier|folder)"
+CASE_THAT = _words(
+    rf"(?:an?|any|every|each|the) {_CASE} (?:that|which) (?:holds?|shows?|contains?|has|includes?|records?)|(?:any|every|each) {_CASE} with"
+)
+"""Before an act that a case has, of which something else is asked or barred."""
 NEXT = _words(
     rf"(?:nothing|no other {_ENTRY})(?: else| at all)?(?: may| must| shall| can| should)?(?: come| happen| lie| be| stand| occur)? (?:in )?between|"
     rf"the (?:very )?(?:first|next) {_ENTRY}(?: that (?:happens?|is done|comes|occurs|follows)| to (?:happen|be done|come|occur|follow)| done| recorded)?"

@@ -10,11 +10,15 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.words import NUMBERS as NUMBER_WORDS
 from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, WORKING_UNITS, scaled, total
 
-NUMBERS = {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one hundred": 100} | {
+NUMBERS = {"a": 1, "an": 1, "the": 1, "the first": 1, "a hundred": 100, "one hundred": 100} | {
     words.replace("-", sep): n for words, n in NUMBER_WORDS.items() for sep in "- "
 }
-_ONE_UNIT = r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following)\b)"
-NUMBER = rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the'}, key=len, reverse=True))})"
+_ONE_UNIT = (
+    r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following|before(?:hand)?|preceding)\b)"
+)
+NUMBER = (
+    rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the', 'the first'}, key=len, reverse=True))})"
+)
 _LENGTH = (
     UNIT_LENGTHS
     | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()}
@@ -134,6 +138,8 @@ _LIMIT = r",? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))"
 _BEHIND = (
     rf"\b{_TIMES}(?: {_PER})?{_LIMIT}",
     rf"\b(?P<m>{NUMBER}) {_PER}{_LIMIT}",
+    rf"\b(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+(?: [a-z]+){{0,2}}{_LIMIT}",
+    r"\b(?P<m>one),?(?P<exactly> and only one)\b",
     rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
 )
 _TOO_OFTEN = re.compile(

@@ -171,6 +171,7 @@ class Reader(Doubted):
                 if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
         statements = [s for s in statements if not (self._asks_manner(s.best) or self._left_free(s.best))]
+        statements = _less_contradicted(self._less_background(statements))
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
         other_verbs = {s: verb for s in statements if (verb := self._of_another_verb(s.best))}
@@ -230,6 +231,24 @@ class Reader(Doubted):
             nothing,
             otherwise,
         )
+
+    def _less_background(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Statements without a time whose acts are told in whole sentences of background only are left out, where others
+        speak of an act of theirs elsewhere.
+        """
+        told = [
+            b
+            for b in self.text.said.background
+            if any((s.start, s.end) == tuple(b) for s in self.text.said.sentences)
+        ]
+
+        def behind(statement: Statement) -> bool:
+            acts = acts_of(statement.best).values()
+            return all(any(b.start <= a.span.start < b.end for b in told) for a in acts)
+
+        kept = [s for s in statements if not behind(s)]
+        spoken = {name for s in kept for name in acts_of(s.best)}
+        return [s for s in statements if s in kept or s.best.time or not spoken & acts_of(s.best).keys()]
 
     def _asks_manner(self, reading: Reading) -> bool:
         """Whether a clause asks how an act is done and not that it is: "the check is made with great care"."""
@@ -307,6 +326,17 @@ class Reader(Doubted):
                 found[found.index(one)] = Statement(one.span, (either,))
                 found.remove(other)
                 break
+        for one in found:
+            turned = [
+                s
+                for s in self.text.said.statements
+                if s.best.template == "precedence"
+                and s.best.activities == one.best.activities
+                and s.span != one.span
+            ]
+            if one.best.template == "response" and one.best.time is None and turned:
+                both = replace(one.best, template="succession", used=(*one.best.used, *turned[0].best.used))
+                found[found.index(one)] = Statement(one.span, (both,))
         for one in statements:
             first = one.best
             if first.template not in ("response", "precedence") or first.activation is None:
@@ -366,6 +396,18 @@ def _timed_from(statements: Sequence[Statement]) -> list[Statement]:
         return replace(reading, time=None) if measured(reading) else reading
 
     return [replace(s, readings=tuple(map(without, s.readings))) for s in statements]
+
+
+def _less_contradicted(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements less duties that another one bans, neither within a time: what is told as it was, and must not be."""
+    banned = {
+        s.best.activities for s in statements if s.best.template == "not_response" and s.best.time is None
+    }
+    return [
+        s
+        for s in statements
+        if s.best.template != "response" or s.best.time is not None or s.best.activities not in banned
+    ]
 
 
 def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:

@@ -24,7 +24,7 @@ class Bound(NamedTuple):
 @lru_cache(maxsize=1024)
 def how_bound(text: str) -> Bound:
     """Force and polarity of a clause."""
-    text = patterns.NO_LONGER.sub(" must ", text)
+    text = patterns.COULD_NOT.sub(" ", patterns.NO_LONGER.sub(" must ", text))
     if patterns.FREE.search(text):
         return Bound("may", False, True, True)
     told = patterns.NOT_NEGATIVE.sub(" ", text)

@@ -125,7 +125,8 @@ class Constructions:
             said.aims.extend([sentence] if aim else [])
             said.missed.extend(sentence.missed)
             said.sentences.append(sentence)
-            if not found and len(spans) > 1 and not patterns.MODAL_VERB.search(self.sentence, start, end):
+            words = patterns.COULD_NOT.sub(" ", self.sentence[start:end])
+            if not found and len(spans) > 1 and not patterns.MODAL_VERB.search(words):
                 said.background.append(Span(start, end))
             said.statements.extend(found)
         said.statements[:] = _without_restated(said.statements)

@@ -134,7 +134,7 @@ class Related(Settled):
         """What relations are in a sentence that says that its acts may come in either order, that the one asks for
         the other and the other way round, that each has one of its own, or that they come right behind each other.
         """
-        told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
+        told = self.text.sentence[self.text.tokens[start].start : self._until(self.text.tokens[stop - 1].end)]
         if patterns.AND_VICE_VERSA.search(told):
             return _VICE_VERSA
         if patterns.BE_THE_ONE.search(told):
@@ -145,6 +145,14 @@ class Related(Settled):
         if patterns.NEXT.search(told):
             return _NEXT
         return _IN_EITHER_ORDER if patterns.EITHER_ORDER.search(told) and not durations(told) else {}
+
+    def _until(self, end: int) -> int:
+        """Where a sentence ends with those behind it that tell no act well and only say in which order acts come."""
+        for sentence in self.text.said.sentences:
+            silent = sentence.start >= end - 1 and not self._told_in(sentence)
+            if silent and patterns.EITHER_ORDER.search(sentence.text):
+                return sentence.end
+        return end
 
     def _once_more(self, k: int) -> bool:
         """Whether a mention is of one time too many: "a second scan"."""

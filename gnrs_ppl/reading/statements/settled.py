@@ -13,7 +13,7 @@ from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.lacking import Lacking
-from gnrs_ppl.reading.statements.mentioned import SURELY, WELL_TOLD
+from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
 from gnrs_ppl.reading.vocabulary import ENOUGH
 
 _ORDERS = ("after", "only_after", "before", "until", "provided")
@@ -151,6 +151,8 @@ class Settled(Lacking):
             self._rule_out(first, set(others))
             if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
                 self._decide(first, "existence", None)
+        self._settle_exceptions()
+        self._settle_cases()
         self._settle_sequences()
         self._settle_coordinated()
         self._settle_banned_before()
@@ -162,6 +164,36 @@ class Settled(Lacking):
             bound = how_bound(sentence.text)
             if bound.stated and not (bound.negative or bound.permitted) and not count_of(sentence.text):
                 self._decide(k, "existence", None)
+
+    def _settle_exceptions(self) -> None:
+        """An act that excuses is told by all words of its clause, and is not asked for by some of them."""
+        for k, of in enumerate(self.marked.clauses):
+            if of is None or of[0].kind != "unless":
+                continue
+            excuses = any(
+                o.label == "exception" and o.probability >= LIKELY
+                for j in self._inside(of[0])
+                if j != k and self.marked.acts[j] == self.marked.acts[k]
+                for o in self.options[j]
+            )
+            if excuses and not any(
+                o.label == "exception" and o.probability >= LIKELY for o in self.options[k]
+            ):
+                self.options[k] = [Option("none", None, 1.0)]
+
+    def _settle_cases(self) -> None:
+        """What a case that has one act must have too, or must not have: "a file that holds X has to hold Y"."""
+        for sentence in self.text.said.sentences:
+            having = patterns.CASE_THAT.search(sentence.text)
+            told = self._told_in(sentence)
+            if having is None or len(told) != 2 or self._starts(told[0]) < sentence.start + having.end():
+                continue
+            between = self.text.sentence[self._starts(told[0]) : self._starts(told[1])]
+            if patterns.MODAL_VERB.search(between):
+                bound = how_bound(between)
+                label = "not_coexistence" if bound.negative else "responded_existence"
+                self._decide(told[1], label, told[0])
+                self._leave_out(sentence, told)
 
     def _inside(self, clause: Clause) -> list[int]:
         """The mentions of a clause and of no clause within it."""
@@ -279,11 +311,12 @@ class Settled(Lacking):
             return
         likeliest = max(self.options[told[0]], key=lambda o: o.probability)
         too_often = count.limit == "most" and likeliest.label == "absence"
-        if not (during or too_often) and self.options[told[0]][0].probability < SURELY:
+        once = count.limit == "exact" and likeliest.label == "existence"
+        if not (during or too_often or once) and self.options[told[0]][0].probability < SURELY:
             return
         bound = how_bound(self.text.sentence[of[0].start : of[0].end])
         most = count.limit == "most" or (count.limit == "exact" and bound.permitted)
-        if (bound.stated or ":" in self.text.sentence) and (most or not (bound.negative or during)):
+        if (bound.stated or during or ":" in self.text.sentence) and (most or not (bound.negative or during)):
             self._decide(
                 told[0], "at_most" if most else "exactly" if count.limit == "exact" else "existence_n", None
             )
@@ -334,7 +367,7 @@ class Settled(Lacking):
             how_bound(self._sentence(found[0]).words_of(of[0])),
         )
         last = self.text.tokens[self.marked.spans[found[-2]][1] + 1 : self.marked.spans[found[-1]][0]]
-        binds = bound.stated or re.search(r"\beither\b", told, re.IGNORECASE)
+        binds = bound.stated or re.search(r"\beither\b", told, re.IGNORECASE) or ":" in told
         exclusive = re.search(r"\b(?:both|never)\b", self._sentence(found[0]).text, re.IGNORECASE)
         return bool(
             any(t.text == "or" for t in last)
