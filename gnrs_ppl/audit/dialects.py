@@ -46,7 +46,7 @@ def translated(
             f"local times that come twice are read both ways by DuckDB alone, not by {dialect}",
             "use instants (timestamp with time zone), or audit a file",
         )
-    for kind, rule in (_POSTGRES if dialect == "postgres" else _ELSEWHERE).items():
+    for kind, rule in _RULES.get(dialect, _ELSEWHERE).items():
         for node in reversed(list(tree.find_all(kind))):  # the inner ones first
             rule(node)
     _type_parameters(tree, parameters, dialect)
@@ -241,6 +241,50 @@ def _in_every_order(node: exp.Order) -> None:
         node.set("expressions", [exp.Ordered(this=exp.Literal.number(place)) for place in places])
 
 
+# What Spark says otherwise
+
+
+def _of_one(node: exp.Greatest | exp.Least) -> None:
+    if not node.expressions:
+        node.replace(node.this)
+
+
+def _beside(node: exp.Explode) -> None:
+    """The rows that a list gives, beside the row that has it; Spark takes no such list inside of a value."""
+    select = node.find_ancestor(exp.Select)
+    if select is None or isinstance(node.parent, exp.Alias | exp.Select):
+        return
+    made = exp.Lateral(
+        this=exp.Explode(this=node.this.copy()),
+        view=True,
+        alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("item")]),
+    )
+    select.append("laterals", made)
+    node.replace(exp.column("item", "listed"))
+
+
+def _by_its_name(node: exp.Anonymous) -> None:
+    if node.name.lower() == "epoch_us":
+        _put(node, "unix_micros(CAST(:at AS TIMESTAMP_LTZ))", "spark", at=node.expressions[0])
+    else:
+        _named(node)
+
+
+_ENDLESS = {"infinity": "9999-12-31 23:59:59.999999", "-infinity": "0001-01-01 00:00:00"}
+
+
+def _ended(node: exp.Cast) -> None:
+    """The last and the first instant there are in place of those that never come."""
+    if isinstance(node.this, exp.Literal) and node.this.name in _ENDLESS:
+        node.set("this", exp.Literal.string(_ENDLESS[node.this.name]))
+
+
+def _kept_list(node: exp.ArraySort) -> None:
+    """The different values of a list, sorted, without what is unknown."""
+    if isinstance(node.this, exp.ArrayDistinct):
+        _put(node, "array_sort(array_compact(array_distinct(:all)))", "spark", all=node.this.this)
+
+
 _POSTGRES: dict[type[exp.Expr], Callable[..., None]] = {
     exp.UnixToTime: _in_utc,
     exp.Cast: _bytewise,
@@ -263,6 +307,16 @@ _ELSEWHERE: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Group: _grouped,
     exp.Order: _in_every_order,
 }
+_SPARK: dict[type[exp.Expr], Callable[..., None]] = {
+    **_ELSEWHERE,
+    exp.Anonymous: _by_its_name,
+    exp.ArraySort: _kept_list,
+    exp.Cast: _ended,
+    exp.Explode: _beside,
+    exp.Greatest: _of_one,
+    exp.Least: _of_one,
+}
+_RULES: dict[Dialect, dict[type[exp.Expr], Callable[..., None]]] = {"postgres": _POSTGRES, "spark": _SPARK}
 
 
 # Numbers and parameters
