@@ -301,7 +301,6 @@ def test_pages_of_check_and_audit_escape_what_they_show(tmp_path: Path) -> None:
         ["GNRS-005", "--context", "GNRS-005"],
         ["--check", "GNRS-005", "--fix", "norm.deadline=P5D"],
         ["GNRS-005", "GNRS-005"],
-        ["GNRS-005", "--fix", "GNRS-007/norm.deadline=PT10M"],
     ],
 )
 def test_what_cannot_be_asked_is_refused(arguments: list[str]) -> None:
@@ -374,6 +373,8 @@ def test_a_pin_is_of_one_rule_or_of_every_rule_that_knows_it(house: Path) -> Non
     assert times("pay/procedure.response_time=P3D")[1] == "P3D"
     with pytest.raises(InputError, match="no procedure candidate"):
         times("procedure.response_time=P99D")
+    with pytest.raises(InputError, match="no rule is called 'hold'"):
+        times("hold/procedure.response_time=P3D")
 
 
 def test_contexts_that_count_cases_otherwise_make_no_charter(house: Path) -> None:
