@@ -269,8 +269,6 @@ FOUR_EYES = _words(
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
     rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|"
     r"somebody|those) (?:who|by whom)|whoever)|"
-    rf"by (?:someone|somebody|an? (?:\w+ )?{_PEOPLE}|people|those|whoever) (?:who |that )?(?:(?:did|does|has|had|have|was|were|is|are) ?(?:not|n['’]t|never)|"
-    r"(?:has|had|have|takes?|took) no (?:part|hand|say|share) in)|"
     rf"(?:nobody|no one|none|no (?:\w+ ){{1,3}}?)[^.;]{{0,40}}?(?:may|can|must|should|shall|will|is|are) (?:to )?(?:be )?(?:\w+ ){{1,3}}by "
     rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|somebody|those) (?:who|by whom)|whoever)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}? (?:(?:must |shall |should |has to )?(?:keeps?|stays?) (?:out of|away from)|"
@@ -294,7 +292,9 @@ THE_ONE_WHO = _words(
 )
 """One person does both, which a ban of it rules out."""
 OTHER_THAN = _words(
-    rf"other than (?:whoever|(?:the|those|anyone|an?) ?(?:one|person|{_PEOPLE})? ?(?:who|that))"
+    rf"other than (?:whoever|(?:the|those|anyone|an?) ?(?:one|person|{_PEOPLE})? ?(?:who|that))|"
+    rf"by (?:someone|somebody|an? (?:\w+ )?{_PEOPLE}|people|those|whoever) (?:who |that )?(?:(?:did|does|has|had|have|was|were|is|are) ?(?:not|n['’]t|never)|"
+    r"(?:has|had|have|takes?|took) no (?:part|hand|say|share) in)"
 )
 """Says so too, where nothing else orders the acts."""
 LACKED = re.compile(

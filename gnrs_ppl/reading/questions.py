@@ -1,7 +1,8 @@
 """Questions and their answers, told as the statements they make together: "May couriers trade? No." bans it.
 
 A question states nothing by itself. What it asks is taken into its answer where the answer is nothing without it;
-else only when it asks is ("What must be done once it was cut?"). Requests ("could you please …?") are left as they are.
+else only when it asks is ("What must a cook do once it was cut?"), where it asks what somebody does or is marked as a
+question. All others ("Arrived? Then check in") are left as they are, and so are requests ("could you please …?").
 """
 
 from __future__ import annotations
@@ -72,6 +73,11 @@ def told_by_answers(text: str) -> tuple[Piece, list[Span]] | None:
         answer = Span(*found.span("answer")) if found else Span(question.end(), question.end())
         parts.append(Span(at, question.start()))
         together = list(_together(text, question, answer))
+        answered = re.search(r"\w", text[answer.start : answer.end])
+        if answered and not (together or question["mark"] or _OF_WHOM.search(question["asks"])):
+            parts.append(Span(question.start(), question.end()))  # "Arrived? Then check in" says when
+            at = question.end()
+            continue
         parts += together or _circumstances(text, question, answer)
         asked += [] if together else [Span(*question.span("asks"))]
         at = answer.end if together or _pronoun(text, question, answer) else answer.start

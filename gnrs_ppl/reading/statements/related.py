@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.constructions import Constructions, how_bound
+from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import SYMMETRIC, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
@@ -98,7 +98,7 @@ class Related(Settled):
                     label = "at_most"
                 if a is not None and (meant := told[self.marked.sentences[t]]):
                     label = meant.get(label, label)
-                elif label in _ASKED and not earliest[self.marked.sentences[t]] and self._not_denied(t):
+                elif label in _ASKED and not earliest[self.marked.sentences[t]] and self._denied_elsewhere(t):
                     label = _ASKED[label]
                 relation = Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = Relation(label, relation.other or "", relation.target)
@@ -118,7 +118,7 @@ class Related(Settled):
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
 
-    def _not_denied(self, k: int) -> bool:
+    def _denied_elsewhere(self, k: int) -> bool:
         """Whether nothing negative is said of a mention: by another main clause of the sentence only ("we never ship
         unpaid goods, and a reminder goes out"), or by none of its words.
         """
@@ -128,7 +128,7 @@ class Related(Settled):
         ]
         mine = any(bound.negative for c, bound in inside if c.number == number)
         elsewhere = any(bound.negative for c, bound in inside if c.kind == "main")
-        return not mine and (elsewhere or not how_bound(sentence.text).negative)
+        return not mine and elsewhere
 
     def _meant(self, start: int, stop: int) -> Mapping[str, str]:
         """What relations are in a sentence that says that its acts may come in either order, that the one asks for

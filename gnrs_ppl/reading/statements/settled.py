@@ -189,8 +189,8 @@ class Settled(Lacking):
             if having is None or len(told) != 2 or self._starts(told[0]) < sentence.start + having.end():
                 continue
             between = self.text.sentence[self._starts(told[0]) : self._starts(told[1])]
-            if patterns.MODAL_VERB.search(between):
-                bound = how_bound(between)
+            if modal := patterns.MODAL_VERB.search(between):
+                bound = how_bound(between[modal.start() :])
                 label = "not_coexistence" if bound.negative else "responded_existence"
                 self._decide(told[1], label, told[0])
                 self._leave_out(sentence, told)
