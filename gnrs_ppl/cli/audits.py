@@ -204,6 +204,13 @@ def audit(
             sql = explain_files(rule, log, context, whose, columns=columns, zone=zone, on=engine)
         print(sql, end="")
         return
+    read = [path for path in (rule, log, context) if path is not None]
+    if out is not None:
+        check_folder(out, FILES)
+        check_apart([out / name for name in FILES], read)
+    if store is not None:
+        check_apart([store], read)
+        check_store(store)
     asked = asked_for(rule, log, context, columns=columns, zone=zone, elsewhere=on is not None)
     if asked.log is not None and asked.log.is_dir():
         listing = {"--out": out, "--store": store, "--format": form if form in LISTED_ONLY else None}
@@ -219,13 +226,6 @@ def audit(
         as_json = as_json or form == VerdictForm.json
         _audit_large(asked, asked.log, allow_unrecorded, rows, as_json, 3 if limit is None else limit)
         return
-    read = [path for path in (rule, log, context) if path is not None]
-    if out is not None:
-        check_folder(out, FILES)
-        check_apart([out / name for name in FILES], read)
-    if store is not None:
-        check_apart([store], read)
-        check_store(store)
     with place as engine:
         with working("auditing"):
             result = audit_files(

@@ -424,7 +424,9 @@ def _content(text: str) -> tuple[str, ...]:
 
 
 def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
-    noun = _PREPOSITION.sub(" ", action.noun or "")
+    noun = action.noun or ""
+    if noun.split(" ")[0] not in LIGHT:  # of a hold on the invoice little else would be left
+        noun = _PREPOSITION.sub(" ", noun)
     given = [action.phrase or " ".join(name_words(action.name)), noun, *action.aliases]
     return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
 
