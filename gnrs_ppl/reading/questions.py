@@ -23,7 +23,7 @@ _QUESTION = re.compile(
 _ANSWER = re.compile(
     rf"\s*{_MARK}?(?P<answer>[^?]*?)(?=\s*(?:\b(?:Q|Question)\s*\d*\s*[:.)]|[^.!?]*\?|$))", re.DOTALL
 )
-_REQUEST = re.compile(r"\b(?:please|would you mind|kindly)\b", re.IGNORECASE)
+_REQUEST = re.compile(r"\b(?:please|kindly|(?:would|will|could|won.t) you)\b", re.IGNORECASE)
 _MAY = re.compile(
     r"(?P<lead>(?:(?:and|but|so|then|okay)\b,?\s*)*)(?:may|can|could|might|(?:is|are|am) (?=[^?]*\b(?:allowed|permitted)\b))",
     re.IGNORECASE,
