@@ -26,7 +26,7 @@ def explained(query: Query, dialect: Dialect, table: EventTable | None = None) -
     sql, parameters = query.sql, dict[str, object](query.parameters)
     if table is not None:
         sql, parameters = over(table, sql, parameters)
-    said = [f"{dialect}: never run there, untested"] if dialect in UNTESTED else []
+    said = [f"{dialect}: untested"] if dialect in UNTESTED else []
     said += [] if table is not None else ['reads a table "events" as docs/engines.md describes it']
     said += [f"{name} = {_value(value)}" for name, value in sorted(parameters.items())]
     text = (
