@@ -32,7 +32,7 @@ from gnrs_ppl.charter.pins import read_rule_pins
 from gnrs_ppl.charter.relations import Relations, apart, turned
 from gnrs_ppl.charter.space import RulePool
 from gnrs_ppl.charter.terms import REDUNDANCY, TERMS, Member, burden, coverage, vocabulary
-from gnrs_ppl.charter.written import Rules
+from gnrs_ppl.charter.written import Rules, read_rules
 from gnrs_ppl.cli.verbs import app
 from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
@@ -386,3 +386,37 @@ def test_contexts_that_count_cases_otherwise_make_no_charter(house: Path) -> Non
         together([one, longer])
     _, records = together([one, other])
     assert [channel.name for channel in records.channels] == ["ledger"]
+
+
+STRICT = "records: {case_end: [Close], channels: [{name: shop, closed_world: true, activities: [Order, Pay, Close]}]}"
+OPEN = "records: {channels: [{name: shop, activities: [Order, Pay, Close]}]}"
+PAYS = """
+rule:
+  trigger: {act: Order, channel: shop}
+  norm: {force: FORCE, constraints: [{template: response, target: Pay, correlate: same_case}]}
+  evidence: {channels: [shop]}
+schema: {actions: [{name: Order}, {name: ACT}]}
+"""
+
+
+def _rule_file(path: Path, records: str, force: str = "must", act: str = "Pay") -> str:
+    path.write_text(PAYS.replace("FORCE", force).replace("ACT", act) + records)
+    return str(path)
+
+
+def test_rule_files_that_state_other_records_are_not_judged_by_the_first(tmp_path: Path) -> None:
+    strict, loose = (
+        _rule_file(tmp_path / f"{name}.yaml", records) for name, records in (("a", STRICT), ("b", OPEN))
+    )
+    for files in ([strict, loose], [loose, strict]):
+        told = CliRunner().invoke(app, ["charter", "--check", *files])
+        assert isinstance(told.exception, InputError)
+        assert "records.c" in str(told.exception)
+
+
+def test_words_and_logs_of_all_rule_files_count(tmp_path: Path) -> None:
+    one = _rule_file(tmp_path / "a.yaml", OPEN, act="Refund")
+    bank = "records: {channels: [{name: bank, activities: [Pay]}]}"
+    rules = read_rules([Path(one), Path(_rule_file(tmp_path / "b.yaml", bank, act="Ship"))])
+    assert [channel.name for channel in rules.records.channels] == ["shop", "bank"]
+    assert [action.name for action in rules.schema.actions] == ["Order", "Refund", "Ship"]

@@ -12,6 +12,9 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Action, Channel, RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 
+SAME = ("quiet_after", "match_within", "prospective", "calendar", "offset", "zone", "automatic")
+"""Fields of a record layer that contexts of one charter share."""
+
 
 def together(contexts: Sequence[Context]) -> tuple[Schema, RecordLayer]:
     """One schema and one record layer for all contexts: names are joined, and what one name stands for is the
@@ -29,10 +32,11 @@ def together(contexts: Sequence[Context]) -> tuple[Schema, RecordLayer]:
         raise InputError(
             f"two goals are called {twice!r}", "give each goal an id of its own", source=contexts[-1].source
         )
-    return _schema([context.schema for context in contexts]), _records(contexts)
+    return one_schema([context.schema for context in contexts]), _records(contexts)
 
 
-def _schema(schemas: Sequence[Schema]) -> Schema:
+def one_schema(schemas: Sequence[Schema]) -> Schema:
+    """The names of all schemas, each with the words that the first gives it."""
     kinds = ("roles", "locations", "objects", "steps")
     joined = {kind: _by_name(term for s in schemas for term in getattr(s, kind)) for kind in kinds}
     actions: dict[str, Action] = {}
@@ -49,7 +53,7 @@ def _records(contexts: Sequence[Context]) -> RecordLayer:
     layers = [context.resolved for context in contexts]
     first = layers[0]
     for context, layer in zip(contexts, layers, strict=True):
-        for field in ("quiet_after", "match_within", "prospective"):
+        for field in SAME:
             if getattr(layer, field) != getattr(first, field):
                 raise InputError(
                     f"differs from {contexts[0].source}, and a charter has one record layer",
@@ -72,6 +76,36 @@ def _records(contexts: Sequence[Context]) -> RecordLayer:
             "case_end": tuple(dict.fromkeys(name for layer in layers for name in layer.case_end)),
         }
     )
+
+
+def one_layer(layers: Sequence[RecordLayer], sources: Sequence[str]) -> RecordLayer:
+    """The record layer that rule files share: each may name logs and attributes of its own; of what two of
+    them state, both state the same, since a verdict may hang on any of it.
+
+    Raises
+    ------
+    InputError
+        Two files that differ.
+    """
+    joined = layers[0]
+    for layer, source in zip(layers[1:], sources[1:], strict=True):
+        more = {}
+        for field in RecordLayer.model_fields:
+            known, other = getattr(joined, field), getattr(layer, field)
+            if field in ("channels", "observables", "attributes"):
+                more[field] = _by_name((*known, *other))
+                same = all(one in more[field] for one in other)
+            else:
+                same = known == other
+            if not same:
+                raise InputError(
+                    f"differs from {sources[0]}, and rules side by side have one record layer",
+                    "state the same in all files, or name a --context",
+                    source=source,
+                    field=f"records.{field}",
+                )
+        joined = joined.model_copy(update=more)
+    return joined
 
 
 def _by_name(items: Iterable[Any]) -> tuple[Any, ...]:

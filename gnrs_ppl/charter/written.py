@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from gnrs_ppl import progress
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.charter.institution import one_layer, one_schema
 from gnrs_ppl.charter.pairs import PairRelation
 from gnrs_ppl.charter.relations import Relations
 from gnrs_ppl.context.files import read_data, validated
@@ -121,17 +122,17 @@ class CheckedRules:
 def read_rules(paths: Sequence[Path], context: Path | None = None, log: Path | None = None) -> Rules:
     """The rules of rule files, of ``charter.json`` files, and of folders of either.
 
-    Words and record layer are those of the context where one is named, else of the first file that states a
-    record layer; ``log`` goes before the context's log.
+    Words and record layer are those of the context where one is named, else those of all files together;
+    ``log`` goes before the context's log.
 
     Raises
     ------
     InputError
-        A file is missing or malformed, or there is no rule.
+        A file is missing or malformed, there is no rule, or two files state different records.
     """
     files = [file for path in paths for file in _files(path)]
     names, structures = list[str](), list[Structure]()
-    schemas, layers = list[Schema](), list[RecordLayer]()
+    schemas, layers = list[Schema](), dict[str, RecordLayer]()
     for file in files:
         read = _read(file)
         if isinstance(read, CharterFile):
@@ -141,7 +142,7 @@ def read_rules(paths: Sequence[Path], context: Path | None = None, log: Path | N
             names.append(read.title or (file.parent.name if file.name == "rule.json" else file.stem))
             structures.append(read.rule)
         schemas.append(read.institution)
-        layers += [read.records] if read.records else []
+        layers |= {str(file): read.records} if read.records else {}
     if not structures:
         raise InputError("holds no rule", "name rule files, or a folder of them", source=str(paths[0]))
     loaded = load_context(context, log, goalless=True) if context is not None else None
@@ -154,10 +155,10 @@ def read_rules(paths: Sequence[Path], context: Path | None = None, log: Path | N
             loaded.resolved if events else loaded.records,
             events,
         )
-    records = layers[0] if layers else RecordLayer()
+    records = one_layer([*layers.values()], [*layers]) if layers else RecordLayer()
     events = read_log(log, records) if log is not None else None
     filled = resolved(records, events) if events else records
-    return Rules(_apart(names), tuple(structures), schemas[0], filled, events)
+    return Rules(_apart(names), tuple(structures), one_schema(schemas), filled, events)
 
 
 def _files(path: Path) -> list[Path]:
