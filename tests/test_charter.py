@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 from pairs import EVIDENCE, TRIGGER_LOG, random_pair
 from test_charter_pairs import RECORDS, rule
 from tiers import tier
@@ -420,3 +421,19 @@ def test_words_and_logs_of_all_rule_files_count(tmp_path: Path) -> None:
     rules = read_rules([Path(one), Path(_rule_file(tmp_path / "b.yaml", bank, act="Ship"))])
     assert [channel.name for channel in rules.records.channels] == ["shop", "bank"]
     assert [action.name for action in rules.schema.actions] == ["Order", "Refund", "Ship"]
+
+
+def test_an_audit_together_says_what_its_counts_take_for_granted(tmp_path: Path) -> None:
+    files = [_rule_file(tmp_path / f"{force}.yaml", OPEN, force) for force in ("must", "should", "may")]
+    log, page = tmp_path / "log.csv", tmp_path / "page.html"
+    log.write_text("case_id,activity,timestamp,channel\n1,Order,2024-01-01T10:00:00Z,shop\n")
+    asked = ["charter", "--audit", *files, "--log", str(log)]
+    printed = " ".join(CliRunner().invoke(app, [*asked, "--page", str(page)]).output.split())
+    notes = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)["notes"]
+    assert "a permission is not checked against records (may)" in notes
+    assert "advisory: a should-rule fails no audit (should)" in notes
+    assert any("taken as complete" in note for note in notes)
+    for note in notes:
+        assert f"note: {note}" in printed
+        assert str(escape(note)) in page.read_text(encoding="utf-8")
+    assert "not checked</td>" in page.read_text(encoding="utf-8")

@@ -22,6 +22,12 @@ from gnrs_ppl.realize.sentence import explain
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.types import Structure
 
+FORCES: Mapping[str, tuple[str, ...]] = {
+    "may": ("a permission is not checked against records",),
+    "should": ("advisory: a should-rule fails no audit",),
+}
+"""What to know of the counts of rules that do not bind."""
+
 
 @dataclass(frozen=True)
 class RuleAudit:
@@ -35,7 +41,7 @@ class RuleAudit:
     counts, case_counts : mapping
         Instances, and cases of the log, by verdict.
     assumptions : tuple of str
-        What the check took for granted.
+        What the check took for granted, and what it found of the names that the rule states.
     """
 
     name: str
@@ -89,6 +95,15 @@ class HandbookAudit:
         """Whether a binding rule was violated."""
         return any(audit.failed for audit in self.audits)
 
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the counts, each once, with the rules it is about."""
+        about: dict[str, list[str]] = {}
+        for audit in self.audits:
+            for note in (*FORCES.get(audit.structure.norm.force, ()), *audit.assumptions):
+                about.setdefault(note, []).append(audit.name)
+        return [f"{note} ({', '.join(names)})" for note, names in about.items()]
+
     def sentence(self, audit: RuleAudit, verdict: InstanceVerdict) -> str:
         """A verdict in words."""
         return explain(verdict, audit.structure, self.rules.lexicon)
@@ -122,6 +137,7 @@ class HandbookAudit:
                 for audit in self.audits
             ],
             "refused": [one._asdict() for one in self.refused],
+            "notes": self.notes,
         }
 
 
@@ -146,13 +162,13 @@ def audit_together(rules: Rules) -> HandbookAudit:
     for name, structure in zip(rules.names, rules.structures, strict=True):
         progress.stage(f"compiling {name}")
         try:
-            unrecorded(structure, rules.records, rules.schema, log, False)
+            findings = unrecorded(structure, rules.records, rules.schema, log, False)
             plan = check(structure, rules.records, log)
         except Refused as error:
             refused.append(Uncheckable(name, str(error)))
             continue
         queries.append(compile_rule(plan))
-        checkable.append((name, structure, plan.assumptions))
+        checkable.append((name, structure, (*plan.assumptions, *findings)))
     progress.stage("auditing")
     audits = []
     for (name, structure, assumptions), table in zip(checkable, run_together(queries, log), strict=True):

@@ -264,7 +264,7 @@ def print_checked(checked: CheckedRules, written: Sequence[Path] = ()) -> None:
 
 
 def print_audited(audited: HandbookAudit, written: Sequence[Path] = ()) -> None:
-    """A line for each rule, and its first violation."""
+    """A line for each rule, its first violation, and what the counts take for granted."""
     out, log = console(), audited.rules.log
     assert log is not None
     out.print(
@@ -281,6 +281,8 @@ def print_audited(audited: HandbookAudit, written: Sequence[Path] = ()) -> None:
     for audit in audited.audits:
         for one in audit.verdicts("violated", 1):
             out.print(shown(f"{audit.name}, case {one_line(one.case_id)}: {audited.sentence(audit, one)}"))
+    for note in audited.notes:
+        out.print(shown(f"note: {note}", style="dim"))
     out.print(
         shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic")
     )
