@@ -151,3 +151,16 @@ def test_who_may_not_do_what_was_asked_is_kept_apart(by: str) -> None:
     assert (asked.template, asked.activities, asked.who) == ("existence", ("Print X",), None)
     assert apart.template == "not_coexistence"
     assert (set(apart.activities), apart.who) == ({"Print X", "Check X"}, "same_person")
+
+
+@pytest.mark.parametrize("and_", [", and nobody prints it before that", ". No one may print it beforehand"])
+def test_what_is_barred_before_that_comes_after_what_was_asked(and_: str) -> None:
+    readings = read(f"Document X must be drafted, then checked within two days of that{and_}.", SCHEMA)
+    asked, barred = readings.statements[-2:]
+    assert barred.best.template == "precedence"
+    assert barred.best.targets[0].activity == asked.best.targets[-1].activity
+    assert barred.best.time is None
+
+
+def test_one_word_for_what_was_not_done_bans_nothing() -> None:
+    assert not read("A fine left unpaid must not be forgiven.", SCHEMA).statements

@@ -53,6 +53,7 @@ def done(tab: Any, hand: Mouse | None = None) -> None:
     (hand or Mouse(tab)).press(tab.get_by_role("link", name="Go on"))
 
 
+@pytest.mark.slow  # the whole way does both
 def test_a_log_is_imported_and_a_rule_drafted(browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
     folder = tmp_path / "served"
     folder.mkdir()

@@ -56,6 +56,13 @@ _NEVER_BY = re.compile(
 )
 """Who may not do what was said before."""
 
+_BEFORE_THAT = re.compile(
+    r"(?P<all>(?:\s*,?\s+and|\s*;(?: and)?|(?<=[.!?]))\s+(?P<rest>(?:nobody|no[- ]one|none|no \w+)\b(?:(?!\b(?:who|that|which|unless|without|until|if|when)\b)[^.;!?])*?),?\s+(?P<that>before (?:that|then|this)|beforehand|until then|earlier)"
+    r"(?=\s*(?:[.;!?]|$)))",
+    re.IGNORECASE,
+)
+"""What is barred until what was asked before is done."""
+
 
 class Piece(NamedTuple):
     """A sentence told anew: for each of its characters where the words it stands for begin and end; and the passages it
@@ -90,13 +97,18 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
     for m in _ELSE.finditer(text):
         if durations(text[_sentence_around(text, m.start())[0] : m.start()]):
             found.append(TakenUp("else", Span(*m.span("all")), (Span(*m.span("rest")),)))
+    for m in _BEFORE_THAT.finditer(text):
+        if _BINDS.search(text, 0, m.start()) or durations(text[: m.start()]):
+            found.append(
+                TakenUp("before", Span(*m.span("all")), (Span(*m.span("that")), Span(*m.span("rest"))))
+            )
     for m in _NEVER_BY.finditer(text):
         if _BINDS.search(text, 0, m.start()):
             found.append(TakenUp("doer", Span(*m.span("all")), (Span(*m.span("who")), Span(*m.span("rest")))))
     found = [
         one
         for one in found
-        if _BINDS.search(text, one.span.start, one.span.end) or one.kind in ("same", "else", "doer")
+        if _BINDS.search(text, one.span.start, one.span.end) or one.kind in ("same", "else", "doer", "before")
     ]
     letters = list(text)
     for one in found:
@@ -136,7 +148,7 @@ def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Sche
     last = last_before(one, before)
     if last is None:
         return []
-    if one.kind == "once":
+    if one.kind in ("once", "before"):
         return _once(text, one, last, schema)
     if one.kind == "doer":
         return _doer(text, one, last, schema)
@@ -205,23 +217,27 @@ def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
     action = next((a for a in schema.actions if a.name == done), None)
     if action is None:
         return []
-    order = "Before" if _NOT_YET.match(text, opens.start) else "After"
+    before = one.kind == "before"
+    order = "Before" if before or _NOT_YET.match(text, opens.start) else "After"
     doing = f"the {action.noun}" if action.noun else f"having to {action.phrase or action.name}"
     told = f"{order} {doing}, "
-    parts: list[Part] = [(told, opens), rest]
+    parts: list[Part] = [(told, opens), *(_bound(text, rest, "may") if before else [rest])]
     return [made(text, parts, (one.span,))]
 
 
 def _else(text: str, one: TakenUp) -> list[Piece]:
     """What stands behind "otherwise", told as a duty."""
     (rest,) = one.words
-    says = re.compile(r"\b(?:is|are|will be|shall be)\b", re.IGNORECASE).search(text, rest.start, rest.end)
-    if says is None or _BINDS.search(text, rest.start, says.start()):
-        return [made(text, [rest, (".", rest)], (rest,))]
-    told = (" must be ", Span(*says.span()))
-    return [
-        made(text, [Span(rest.start, says.start()), told, Span(says.end(), rest.end), (".", rest)], (rest,))
-    ]
+    return [made(text, [*_bound(text, rest, "must"), (".", rest)], (rest,))]
+
+
+def _bound(text: str, words: Span, modal: str) -> list[Part]:
+    """Words that bind by a modal where they only say what is done: "a penalty must be added"."""
+    says = re.compile(r"\b(?:is|are|will be|shall be)\b", re.IGNORECASE).search(text, *words)
+    if says is None or _BINDS.search(text, words.start, says.start()):
+        return [words]
+    told = (f" {modal} be ", Span(*says.span()))
+    return [Span(words.start, says.start()), told, Span(says.end(), words.end)]
 
 
 def _doer(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piece]:

@@ -170,7 +170,15 @@ class Reader(Doubted):
                 for s in statements
                 if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
-        statements = [s for s in statements if not (self._asks_manner(s.best) or self._left_free(s.best))]
+        statements = [
+            s
+            for s in statements
+            if not (
+                self._asks_manner(s.best)
+                or self._left_free(s.best)
+                or self._bans_what_was_left_undone(s.best)
+            )
+        ]
         statements = _less_contradicted(self._less_background(statements))
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]

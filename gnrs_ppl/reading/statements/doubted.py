@@ -13,6 +13,7 @@ from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
 from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.rule.types import NEGATIVE
 
 _EVENTS = ("after", "only_after", "before", "until")
 """Clauses that say after or before what something is due."""
@@ -34,6 +35,15 @@ class Doubted(Stated):
         that binds ("different people must do them").
         """
         return any(self.marked.acts[k] in acts_of(reading) for k in self.apart)
+
+    def _bans_what_was_left_undone(self, reading: Reading) -> bool:
+        """Whether a ban is read from one word for what was not done, which describes and bans nothing: "a fine left unpaid
+        must not be written off".
+        """
+        places = [self._starts(k) for k in range(len(self.marked.mentions)) if self._undone(k)]
+        return reading.template in NEGATIVE and any(
+            a.span.start <= place < a.span.end for a in reading.targets for place in places
+        )
 
     def _asks_another(self, reading: Reading) -> bool:
         """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
