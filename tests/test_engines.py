@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -304,17 +305,31 @@ def test_a_table_that_will_not_do_is_one_line(tmp_path: Path) -> None:
         connection.execute(
             "CREATE TABLE few AS SELECT 'c' AS case_id, 'a' AS activity, now() AS timestamp LIMIT 0"
         )
+        for name, time, offset in (
+            ("never", "'infinity'", "NULL::INTEGER"),
+            ("far", "'9999-12-31'", "NULL::INTEGER"),
+            ("odd", "'2024-05-31'", "'120'"),
+            ("wide", "'2024-05-31'", "900"),
+        ):
+            connection.execute(
+                f"""CREATE TABLE {name} AS
+                    SELECT 'c' AS case_id, 'a' AS activity, CAST({time} AS TIMESTAMP) AS timestamp, {offset} AS "offset" """
+            )
     for table, said in {
         "texts": "timestamp: column 'timestamp' holds text",
         "lists": "case_id: column 'case_id' holds no plain values",
         "twins": "event id 'e' stands on 2 rows",
         "bare": "1 rows carry a time without offset",
         "few": "has no rows",
+        "never": "1 rows carry a time outside of the years 1000 to 9000",
+        "far": "1 rows carry a time outside of the years 1000 to 9000",
+        "odd": "offset '120' is not like +01:00",
+        "wide": "offset '900' is not like +01:00",
         "gone": "cannot be read",
         'x"; DROP TABLE bare; --': "cannot be read",
     }.items():
         with connected(f"duckdb://{path}?table={quote(table)}") as engine, pytest.raises(InputError) as error:
-            log_on(engine, RecordLayer())
+            log_on(engine, RecordLayer(zone="Europe/Berlin" if table in ("never", "far") else None))
         assert said in str(error.value), table
         assert "\n" not in str(error.value)
     with duckdb.connect(str(path)) as connection:
@@ -406,3 +421,28 @@ def test_an_instant_is_never_told_twice(kind: str, tmp_path: Path, postgresql: P
                     execute(compile_rule(plan), log)
             else:
                 assert execute(compile_rule(plan), log)
+
+
+def test_what_is_no_number_is_unclear(tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D1: NaN, which databases sort above all numbers, is no value that a condition could hold of; nor is one
+    of more digits than a file may write.
+    """
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    rows = """SELECT CAST(place AS VARCHAR(1)) AS event_id, 'c' AS case_id, 'pay' AS activity, DATE '2024-05-31' AS timestamp,
+                     CAST(cell AS DOUBLE PRECISION) AS amount
+              FROM (VALUES (1, 'NaN'), (2, 'Infinity'), (3, '-1e30'), (4, '12.5'), (5, NULL)) AS v(place, cell)"""
+    with duckdb.connect(str(tmp_path / "log.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE amounts AS {rows}")
+    with closing(asked(port)) as connection:
+        connection.run("DROP TABLE IF EXISTS amounts")
+        connection.run(f"CREATE TABLE amounts AS {rows}")
+    records = RecordLayer.model_validate({"attributes": [{"name": "amount", "type": "number"}]})
+    for url in (
+        f"duckdb://{tmp_path}/log.duckdb?table=amounts",
+        f"postgresql://auditor@127.0.0.1:{port}/postgres?table=amounts",
+    ):
+        with connected(url) as engine:
+            read = log_on(engine, records).connection.execute(
+                "SELECT attribute_1, attribute_1_unclear FROM events ORDER BY event_id"
+            )
+            assert read.fetchall() == [(None, True)] * 3 + [(Decimal("12.5"), False), (None, False)]

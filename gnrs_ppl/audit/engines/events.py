@@ -34,6 +34,8 @@ _WORDS: tuple[Column, ...] = (
     "channel",
     "value",
 )
+_OFFSET = "(Z|[+-]((0[0-9]|1[0-3]):?[0-5][0-9]|14:?00))"
+"""How a text writes an offset, in files too."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ class _Reading:
         for i, attribute in enumerate(self.records.attributes):
             columns += self._attribute(attribute_column(i), attribute, self.chosen.of_attribute(attribute))
         raw = f"SELECT {', '.join(columns)} FROM {self.engine.table} AS t"
+        self._check_times(raw, named["timestamp"], named["offset"])
         self.instants = self.kinds.get(named["timestamp"] or "") == "instant"
         return self._zoned(raw) if self.records.zone is not None else raw
 
@@ -168,6 +171,36 @@ class _Reading:
             f"coalesce({stated}{declared}) AS minutes" if stated else f"{declared} AS minutes",
         ]
 
+    def _check_times(self, raw: str, name: str | None, offset: str | None) -> None:
+        """Refuse the times and offsets that are none in a file."""
+        (beyond,) = self._one(
+            f"""SELECT count(*) FROM ({raw}) AS r
+                WHERE local < TIMESTAMP '1000-01-01 00:00:00' OR local >= TIMESTAMP '9001-01-01 00:00:00'"""
+        )
+        if beyond:
+            raise self._error(
+                f"{beyond} rows carry a time outside of the years 1000 to 9000 in column {name!r}",
+                "leave a time that is not known empty",
+                "timestamp",
+            )
+        if offset is None:
+            return
+        cell = _quoted(offset)
+        fits = (
+            f"{cell} = '' OR regexp_matches({cell}, '^{_OFFSET}$')"
+            if self.kinds[offset] == "text"
+            else f"{cell} BETWEEN -840 AND 840"
+        )
+        (odd,) = self._one(
+            f"SELECT min(CAST({cell} AS VARCHAR)) FROM {self.engine.table} AS t WHERE NOT ({fits})"
+        )
+        if odd is not None:
+            raise self._error(
+                f"offset {one_line(str(odd), 40)!r} is not like +01:00",
+                "write texts as +01:00 or Z, integers as minutes, at most 14 hours",
+                "offset",
+            )
+
     def _zoned(self, raw: str) -> str:
         """The rows with the offset of each time that states none, as the clocks of the zone stand; an instant
         shows its local time by them.
@@ -205,15 +238,15 @@ class _Reading:
             return [f"CAST(NULL AS {kind}) AS {column}", f"FALSE AS {column}_unclear"]
         cell, held = _quoted(name), self.kinds[name]
         text = f"nullif(CAST({cell} AS VARCHAR), '')"
-        fits = {
-            "number": held in ("integer", "number"),
-            "text": True,
-            "boolean": held == "boolean",
-            "date": held in ("date", "timestamp"),
-        }
+        if attribute.type == "number" and held in ("integer", "number"):  # NaN lies above all numbers
+            looks = f"{cell} > -1e19 AND {cell} < 1e19"
+            return [
+                f"CASE WHEN {looks} THEN CAST({cell} AS {kind}) END AS {column}",
+                f"{cell} IS NOT NULL AND NOT ({looks}) AS {column}_unclear",
+            ]
         if attribute.type == "text":
             return [f"{text} AS {column}", f"FALSE AS {column}_unclear"]
-        if fits[attribute.type]:
+        if held in {"boolean": ("boolean",), "date": ("date", "timestamp")}.get(attribute.type, ()):
             return [f"CAST({cell} AS {kind}) AS {column}", f"FALSE AS {column}_unclear"]
         if held != "text":
             raise self._error(
