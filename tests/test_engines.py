@@ -273,6 +273,8 @@ BAD = {
     "parquet:///nowhere/*.parquet": "cannot be read",
     "duckdb:///nowhere.duckdb?password=secret": "says 'password'",
     "events": "is no address",
+    "parquet://lake/logs": "names a host",
+    "postgresql://u:1234/secret@127.0.0.1/db": "has an @ behind its first slash",
 }
 
 
@@ -285,6 +287,17 @@ def test_an_address_that_will_not_do_is_one_line(url: str) -> None:
     assert BAD[url] in str(error.value)
     assert "\n" not in str(error.value)
     assert "secret" not in str(error.value)
+
+
+def test_files_whose_columns_have_two_types_are_refused(tmp_path: Path) -> None:
+    with duckdb.connect() as connection:
+        for kind in ("DATE", "TIMESTAMP"):
+            connection.sql(f"SELECT 'c' AS case_id, 'a' AS activity, {kind} '2024-05-31' AS timestamp").write_parquet(
+                str(tmp_path / f"{kind}.parquet")
+            )  # fmt: skip
+    with pytest.raises(InputError) as error, connected(f"parquet://{tmp_path}"):
+        raise AssertionError("it was opened")
+    assert "column 'timestamp' has another type in some of the files" in str(error.value)
 
 
 def test_a_table_that_will_not_do_is_one_line(tmp_path: Path) -> None:

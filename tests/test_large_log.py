@@ -166,9 +166,9 @@ def write(rows: list[Event], place: Path, chance: random.Random) -> None:
     [
         ("empty", "holds no Parquet file"),
         ("text", "is not readable Parquet"),
-        ("columns", "differ in column 'activity'"),
+        ("columns", "differ in column 'activity ("),
         ("partitions", "folders of different partitions"),
-        ("type", "is not ISO 8601"),
+        ("type", "differ in column 'timestamp ("),
     ],
 )
 def test_what_cannot_be_read_is_one_line(

@@ -99,7 +99,10 @@ class ParquetFolder:
 
         try:
             shapes = dict(
-                rows_of("SELECT file_name, list(DISTINCT name) FROM parquet_schema($paths) GROUP BY ALL")
+                rows_of(
+                    "SELECT file_name, list(DISTINCT concat(name, ' (', concat_ws(', ', type, logical_type), ')')) "
+                    "FROM parquet_schema($paths) WHERE num_children IS NULL GROUP BY ALL"
+                )
             )
             rows = dict(rows_of("SELECT file_name, num_rows FROM parquet_file_metadata($paths)"))
             described = rows_of("DESCRIBE SELECT * FROM read_parquet($paths, hive_partitioning = false)")
@@ -112,7 +115,7 @@ class ParquetFolder:
             if other:
                 raise self._error(
                     f"{file.name} and {self.files[0].name} differ in column {one_line(min(other), 60)!r}",
-                    "give files that all have the same columns",
+                    "give files that all have the same columns, of the same types",
                 )
         self.counts = [rows[path] for path in paths]
         self.rows = sum(self.counts)

@@ -117,6 +117,11 @@ def connected(url: str) -> AbstractContextManager[Engine]:
         problem = f"says {stray[0]!r}, which nothing reads" if stray else "is no address of a database"
         raise InputError(problem, HOW, source="arguments", field="--on")
     table = told.get("table", "events")
+    local = parts.scheme in ("duckdb", "parquet")
+    if parts.netloc if local else "@" in parts.path:
+        problem = "names a host, and files have none" if local else "has an @ behind its first slash"
+        how = f"write {parts.scheme}:///path" if local else "write / in a password as %2F"
+        raise InputError(problem, how, source="arguments", field="--on")
     if parts.scheme == "duckdb":
         from gnrs_ppl.audit.engines.duckdb import database
 

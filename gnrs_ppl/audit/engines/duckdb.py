@@ -93,10 +93,20 @@ def parquet(pattern: str) -> Iterator[Embedded]:
                 """CREATE VIEW parquet_rows AS SELECT * FROM read_parquet(getvariable('parquet_files'), hive_partitioning = true,
                    union_by_name = true, filename = 'gnrs_file', file_row_number = true)"""
             )
+            mixed = connection.execute(
+                """SELECT name FROM parquet_schema(getvariable('parquet_files')) WHERE num_children IS NULL
+                   GROUP BY name HAVING count(DISTINCT concat(type, ' ', logical_type)) > 1 ORDER BY name LIMIT 1"""
+            ).fetchone()
             connection.execute(
                 f"SET allowed_directories = [{_text(str(folder if folder.is_dir() else folder.parent))}]"
             )
             connection.execute("SET enable_external_access = false")
+        if mixed:
+            raise InputError(
+                f"column {one_line(mixed[0], 60)!r} has another type in some of the files",
+                "give files that all have the same columns, of the same types",
+                source=address,
+            )
         yield Embedded(connection, address, "parquet_rows", "concat(gnrs_file, ':', file_row_number + 1)")
 
 
