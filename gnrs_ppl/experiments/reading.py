@@ -4,10 +4,10 @@
 Four tables. English sentences of Text2Declare with gold constraints, a third of which was held out while the
 reader was written (by the first activity, so that paraphrases stand together). Sentences of compliance
 officers in twelve lines of work and on ten business logs, which neither the reader's authors nor its
-training saw. The dev goals drafted from their sentences alone, fields emptied, and from three sets of
-rewordings that nobody looked at; the weights of each are fitted to the other fifteen goals. Sentences about
-real logs, each with the rule it means or the reason to refuse it. What is missing beside the checkout is left
-out and said.
+training saw. The dev goals drafted from their sentences alone, fields emptied, and from six sets of
+rewordings, three of which nobody looked at; the weights of each are fitted to the other fifteen goals.
+Sentences about real logs, each with the rule it means or the reason to refuse it. What is
+missing beside the checkout is left out and said.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ FURTHER = (
     "kept_auditors",
     "five_offices",
 )
-"""More sentences about the same logs: five files to mend the reader on, four that nobody saw, as sums."""
+"""More sentences about the same logs, as sums. Nobody worked on kept, kept_auditors and five_offices, nor on
+the even ones of the refusals."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
