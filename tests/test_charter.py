@@ -38,6 +38,7 @@ from gnrs_ppl.cli.verbs import app
 from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError, Refused
+from gnrs_ppl.report.charter import charter_text
 from gnrs_ppl.rule.files import rule_json
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
@@ -437,3 +438,17 @@ def test_an_audit_together_says_what_its_counts_take_for_granted(tmp_path: Path)
         assert f"note: {note}" in printed
         assert str(escape(note)) in page.read_text(encoding="utf-8")
     assert "not checked</td>" in page.read_text(encoding="utf-8")
+
+
+def test_what_was_not_read_is_told_and_two_goals_of_one_name_are_refused(house: Path) -> None:
+    context = load_context(house / f"{next(iter(GOALS))}.yaml")
+    said = "When a wizard frobnicates the ledger, a wizard must not pay within one day."
+    goal = context.goal.model_copy(update={"intent": f"{context.goal.intent} {said}"})
+    charter = draft_charter([replace(context, goal=goal)], pool=2)
+    (words,) = charter.not_read.values()
+    assert "wizard" in words
+    assert charter.as_dict()["not_read"] == {context.goal.id: [*words]}
+    assert f"Not read in {context.goal.id}" in charter_text(charter)
+    twin = replace(context, goal=context.goal.model_copy(update={"id": "B"}))
+    with pytest.raises(InputError, match="two rules are called"):
+        draft_charter([twin, replace(twin, goal=twin.goal.model_copy(update={"intent": said}))], pool=2)

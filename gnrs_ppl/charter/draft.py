@@ -6,6 +6,7 @@ one factor graph over the pools, and the charter of greatest score.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,6 +105,8 @@ class Charter:
         Of the probabilities.
     stopped : tuple of Stopped
         Rules that could not be drafted.
+    not_read : {goal: words}
+        Words of each goal's sentence with content that no statement was read from.
     """
 
     clauses: tuple[Clause, ...]
@@ -113,6 +116,7 @@ class Charter:
     choice: Choice
     temperature: float
     stopped: tuple[Stopped, ...]
+    not_read: Mapping[str, tuple[str, ...]]
     pins: tuple[RulePin, ...] = ()
 
     @property
@@ -188,7 +192,11 @@ def draft_charter(
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
     schema, records = together(given)
     progress.stage("reading the sentences")
-    stated = {one.name: one for context in given for one in rules_of_goal(context)}
+    rules = [one for context in given for one in rules_of_goal(context)]
+    stated = {one.name: one for one in rules}
+    if len(stated) < len(rules):
+        name = next(name for name, many in Counter(one.name for one in rules).items() if many > 1)
+        raise InputError(f"two rules are called {name!r}", "give the goals other ids", source="arguments")
     graphs, stopped = dict[str, AndOrGraph](), list[Stopped]()
     for name, one in stated.items():
         progress.stage(f"collecting candidates of {name}")
@@ -213,7 +221,15 @@ def draft_charter(
         kernel=kernel,
     )
     clauses = [_clause(stated[own.name], own, choice, v) for v, own in enumerate(pools)]
-    return Charter(tuple(clauses), schema, records, pools, choice, temperature, tuple(stopped), tuple(pins))
+    passed_over = {c.goal.id: words for c in given if (words := _not_read(c))}
+    return Charter(
+        tuple(clauses), schema, records, pools, choice, temperature, tuple(stopped), passed_over, tuple(pins)
+    )
+
+
+def _not_read(context: Context) -> tuple[str, ...]:
+    readings = readings_of(context)
+    return tuple(" ".join(readings.words(unread.span).split()) for unread in readings.unread)
 
 
 def rules_of_goal(context: Context) -> list[Stated]:

@@ -133,6 +133,8 @@ def chosen_lines(charter: Charter) -> list[str]:
         for clause in charter.clauses
         if clause.structure != clause.alone
     ]
+    for goal, words in charter.not_read.items():
+        lines.append(f"Not read in {goal}: {series([f'“{word}”' for word in words], 'and')}.")
     return [*lines, charter.choice.certificate]
 
 
@@ -219,6 +221,7 @@ def charter_data(charter: Charter) -> dict[str, Any]:
         "temperature": charter.temperature,
         "pins": [str(pin) for pin in charter.pins],
         "stopped": [{"name": one.name, "error": str(one.error)} for one in charter.stopped],
+        "not_read": {goal: [*words] for goal, words in charter.not_read.items()},
     }
 
 
