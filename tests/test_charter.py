@@ -449,6 +449,7 @@ def test_what_was_not_read_is_told_and_two_goals_of_one_name_are_refused(house: 
     assert "wizard" in words
     assert charter.as_dict()["not_read"] == {context.goal.id: [*words]}
     assert f"Not read in {context.goal.id}" in charter_text(charter)
-    twin = replace(context, goal=context.goal.model_copy(update={"id": "B"}))
-    with pytest.raises(InputError, match="two rules are called"):
-        draft_charter([twin, replace(twin, goal=twin.goal.model_copy(update={"intent": said}))], pool=2)
+    card = load_context("RC-PSF-2")  # states two rules
+    one = card.goal.model_copy(update={"id": "RC-PSF-2/2", "intent": "Nothing is asked."})
+    with pytest.raises(InputError, match="two rules are called 'RC-PSF-2/2'"):
+        draft_charter([card, replace(card, goal=one)], pool=2)
