@@ -95,6 +95,7 @@ def serve(folder: Path, port: int = 0) -> None:
                 source="arguments",
                 field="--port",
             ) from None
+        listening.listen()  # before the address is told: whoever opens it at once is answered
         bound, key = listening.getsockname()[1], secrets.token_urlsafe(32)
         application = create(served, bound, key)
         print(f"Serving {folder} at http://127.0.0.1:{bound}/?key={key}", flush=True)
