@@ -63,9 +63,10 @@ FURTHER = (
     "kept_officers",
     "kept_auditors",
     "five_offices",
+    "new_desks",
 )
-"""More sentences about the same logs, as sums. Nobody worked on kept, kept_auditors and five_offices, nor on
-the even ones of the refusals."""
+"""More sentences about the same logs, as sums. Nobody worked on kept, kept_auditors, five_offices and
+new_desks, nor on the even ones of the refusals."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
