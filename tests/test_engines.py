@@ -3,6 +3,7 @@ in memory; and an engine is only read, and says in one line why it cannot be."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -20,14 +21,17 @@ from click.testing import Result
 from data_pairs import data_pair
 from pairs import OPERATORS, random_pair
 from postgres import PASSWORD, cluster
+from test_parts import counts_are
 from tiers import mostly_slow
 from typer.testing import CliRunner
 from working_pairs import working_pair
 
+from gnrs_ppl.audit import files
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
 from gnrs_ppl.audit.dialects import DIALECTS, UNTESTED, Dialect
 from gnrs_ppl.audit.engines import connected, log_on
+from gnrs_ppl.audit.in_place import counted
 from gnrs_ppl.audit.run import execute
 from gnrs_ppl.cli import app
 from gnrs_ppl.context.log import Event, EventLog, resolved
@@ -159,6 +163,7 @@ def same_on(url: str, structure: Structure, records: RecordLayer, events: list[E
             if here is not None and elsewhere is not None:
                 want = execute(here, log)
                 assert execute(elsewhere, there) == want
+                counts_are(counted(elsewhere, there), want, log)
                 compared += len(want)
     return compared
 
@@ -239,6 +244,21 @@ def test_the_command_prints_what_it_prints_of_the_file(invoices: Path) -> None:
     there = gnrs(*INVOICES, *MAPPED, "--csv", "--on", f"duckdb://{quote(str(invoices))}?table=invoices")
     assert (there.exit_code, there.stdout) == (here.exit_code, here.stdout) == (1, here.stdout)
     assert here.stdout.count("violated") == 83
+
+
+def test_many_verdicts_are_counted_unless_they_are_asked_for(
+    invoices: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (*INVOICES, *MAPPED, "--on", f"duckdb://{quote(str(invoices))}?table=invoices")
+    listed = json.loads(gnrs(*asked, "--json").stdout)
+    monkeypatch.setattr(files, "LISTED", 3_585)
+    counted = gnrs(*asked, "--json")
+    said = json.loads(counted.stdout)
+    assert (counted.exit_code, "cases" in said) == (1, False)
+    for key in ("counts", "case_counts", "reasons", "headline", "instances", "constraints", "log"):
+        assert said[key] == listed[key], key
+    assert "verdicts are counted, not listed; --csv lists them" in gnrs(*asked).stdout
+    assert gnrs(*asked, "--csv").stdout == gnrs(*INVOICES, "--csv").stdout
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

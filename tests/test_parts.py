@@ -11,6 +11,7 @@ from tiers import tier
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+from gnrs_ppl.audit.in_place import counted
 from gnrs_ppl.audit.parts import EXAMPLES, Tally, checked_in_parts
 from gnrs_ppl.audit.result import roll_up
 from gnrs_ppl.audit.run import execute, verdicts_of
@@ -21,6 +22,20 @@ from gnrs_ppl.rule.types import IMPLEMENTED
 
 CASES = 12
 PARTS: Counter[int] = Counter()
+
+
+def counts_are(tally: Tally, verdicts: list[InstanceVerdict], log: EventLog) -> None:
+    """Counts and examples are those of a list of verdicts."""
+    assert tally.instances == Counter((v.constraint, v.verdict, v.reason) for v in verdicts)
+    assert {verdict: n for (number, verdict), n in tally.cases.items() if number is None} == Counter(
+        case.verdict for case in roll_up(verdicts, log) if case.instance is not None
+    )
+    assert tally.examples.keys() == {
+        key for key in tally.instances if key[1] in ("violated", "indeterminate")
+    }
+    for key, kept in tally.examples.items():
+        alike = [v for v in verdicts if (v.constraint, v.verdict, v.reason) == key]
+        assert kept == alike[:EXAMPLES]
 
 
 @settings(deadline=None, max_examples=tier(3, 200))
@@ -53,13 +68,8 @@ def test_parts_give_the_whole(template: str, operator: str, seed: int, at_once: 
     assert found == verdicts
     assert found_steps == steps
     assert sorted(cases) == sorted({row.case_id for row in rows})
-    assert tally.instances == Counter((v.constraint, v.verdict, v.reason) for v in verdicts)
-    assert {verdict: n for (number, verdict), n in tally.cases.items() if number is None} == Counter(
-        case.verdict for case in roll_up(verdicts, log) if case.instance is not None
-    )
-    for (constraint, verdict, reason), kept in tally.examples.items():
-        alike = [v for v in verdicts if (v.constraint, v.verdict, v.reason) == (constraint, verdict, reason)]
-        assert kept == alike[:EXAMPLES]
+    counts_are(tally, verdicts, log)
+    counts_are(counted(compile_rule(plan), log), verdicts, log)
 
 
 def test_logs_were_divided() -> None:

@@ -17,6 +17,8 @@ from gnrs_ppl.audit.dialects import Dialect
 from gnrs_ppl.audit.engines import Engine, log_on
 from gnrs_ppl.audit.engines.events import EventTable
 from gnrs_ppl.audit.engines.explain import explained
+from gnrs_ppl.audit.in_place import LISTED
+from gnrs_ppl.audit.large import LargeAudit, audit_in_place
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import validated
@@ -40,7 +42,6 @@ def audit_files(
     zone: str | None = None,
     remarks: Remarks | None = None,
     earlier: Callable[[str], Checked | None] | None = None,
-    on: Engine | None = None,
 ) -> AuditResult:
     """Audit a rule file on a log.
 
@@ -48,8 +49,7 @@ def audit_files(
     was drafted with them, else the log's standard columns. ``log`` goes before the context's log, and that
     before the rule file's. ``columns`` (event-table column to column of the file) and ``zone`` go before what
     the record layer says. A rule that was edited since it was drafted is a finding, and so is what
-    ``remarks`` says of the rule on these records. ``on`` is where the events are in place of a log file.
-    ``earlier`` is that of :func:`gnrs_ppl.audit.audit`.
+    ``remarks`` says of the rule on these records. ``earlier`` is that of :func:`gnrs_ppl.audit.audit`.
 
     Raises
     ------
@@ -59,8 +59,8 @@ def audit_files(
         The rule cannot be checked on these records, or states a name that is neither declared nor in any row,
         unless allowed.
     """
-    asked = asked_for(rule, log, context, columns=columns, zone=zone, elsewhere=on is not None)
-    events = _events(asked, on)
+    asked = asked_for(rule, log, context, columns=columns, zone=zone)
+    events = _events(asked, None)
     result = audit(
         asked.rule,
         events,
@@ -72,6 +72,31 @@ def audit_files(
     if remarks is not None:
         said = remarks(asked.rule, asked.schema or Schema(), asked.records, events)
         result = replace(result, findings=(*result.findings, *said))
+    return replace(result, findings=(*asked.findings, *result.findings))
+
+
+def audit_on(
+    asked: Asked, on: Engine, allow_unrecorded: bool = False, *, listed: bool = False
+) -> AuditResult | LargeAudit:
+    """Audit what is asked where the events are.
+
+    Of more events than :data:`~gnrs_ppl.audit.in_place.LISTED` the verdicts are counted there, unless they are to
+    be ``listed``.
+
+    Raises
+    ------
+    InputError, Refused
+        As :func:`audit_files`.
+    """
+    events = log_on(on, asked.records)
+    run = audit if listed or events.events <= LISTED else audit_in_place
+    result: AuditResult | LargeAudit = run(
+        asked.rule,
+        events,
+        records=asked.records,
+        schema=asked.schema,
+        allow_unrecorded=allow_unrecorded,
+    )
     return replace(result, findings=(*asked.findings, *result.findings))
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+from gnrs_ppl.audit.in_place import LISTED, counted
 from gnrs_ppl.audit.misread import likely_misread
 from gnrs_ppl.audit.names import unrecorded
 from gnrs_ppl.audit.parts import Part, Tally, checked_in_parts
@@ -20,6 +22,7 @@ from gnrs_ppl.safe_text import to_json
 from gnrs_ppl.versions import versions
 
 if TYPE_CHECKING:
+    from gnrs_ppl.audit.checkable import CheckPlan
     from gnrs_ppl.audit.result import Sentence
 
 Taker = Callable[[Part, "Sentence"], None]
@@ -184,6 +187,61 @@ def audit_large(
     Refused, InputError
         As :func:`gnrs_ppl.audit.audit`.
     """
+
+    def in_parts(plan: CheckPlan, sentence: Sentence) -> tuple[Tally, Tally, str]:
+        tally, steps, parts = Tally(), Tally(), 1
+        for part in checked_in_parts(plan, log, report=report):
+            tally.add(part)
+            if plan.steps:
+                steps.add(part, "steps")
+            if take is not None:
+                take(part, sentence)
+            parts = part.of
+        finding = f"checked in {parts:,} part{'s' * (parts > 1)} by case; verdicts are counted, not listed"
+        return tally, steps, finding
+
+    return _audited(structure, log, records, schema, allow_unrecorded, in_parts)
+
+
+def audit_in_place(
+    structure: Structure,
+    log: EventLog,
+    *,
+    records: RecordLayer,
+    schema: Schema | None = None,
+    allow_unrecorded: bool = False,
+) -> LargeAudit:
+    """Verdicts of a rule on a log in a database, counted there.
+
+    Parameters
+    ----------
+    structure, log, records, schema, allow_unrecorded
+        As for :func:`gnrs_ppl.audit.audit`.
+
+    Raises
+    ------
+    Refused, InputError
+        As :func:`gnrs_ppl.audit.audit`.
+    """
+
+    def there(plan: CheckPlan, _: Sentence) -> tuple[Tally, Tally, str]:
+        follow_up = compile_procedure(plan)
+        steps = counted(follow_up, log) if follow_up is not None else Tally()
+        finding = f"more than {LISTED:,} events: verdicts are counted, not listed; --csv lists them"
+        return counted(compile_rule(plan), log), steps, finding
+
+    return _audited(structure, log, records, schema, allow_unrecorded, there)
+
+
+def _audited(
+    structure: Structure,
+    log: EventLog,
+    records: RecordLayer,
+    schema: Schema | None,
+    allow_unrecorded: bool,
+    count: Callable[[CheckPlan, Sentence], tuple[Tally, Tally, str]],
+) -> LargeAudit:
+    """An audit that counts in its own way: norm, procedure, and a finding that says how."""
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.sentence import explain
     from gnrs_ppl.realize.text import render
@@ -196,14 +254,7 @@ def audit_large(
     def sentence(verdict: InstanceVerdict) -> str:
         return explain(verdict, structure, lexicon)
 
-    tally, steps, parts = Tally(), Tally(), 1
-    for part in checked_in_parts(plan, log, report=report):
-        tally.add(part)
-        if plan.steps:
-            steps.add(part, "steps")
-        if take is not None:
-            take(part, sentence)
-        parts = part.of
+    tally, steps, finding = count(plan, sentence)
     return LargeAudit(
         structure=structure,
         text=render(structure, lexicon, dates_only=filled.dates_only),
@@ -216,7 +267,7 @@ def audit_large(
             *log.findings,
             *plan.findings,
             *lacking,
-            f"checked in {parts:,} part{'s' * (parts > 1)} by case; verdicts are counted, not listed",
+            finding,
         ),
         procedure=ProcedureAudit("compiled" if plan.steps else "prospective"),
         events=log,

@@ -31,6 +31,7 @@ from gnrs_ppl.safe_text import to_json
 if TYPE_CHECKING:
     from gnrs_ppl.audit.dialects import Dialect
     from gnrs_ppl.audit.files import Asked
+    from gnrs_ppl.audit.large import LargeAudit
 
 LISTED_ONLY = (VerdictForm.sarif, VerdictForm.junit, VerdictForm.oscal)
 """Forms that hold what a list of all verdicts says."""
@@ -147,7 +148,9 @@ def audit(
     that a draft's goal could mean, and say how sure each verdict is.
     """
     from gnrs_ppl.audit.engines import connected
-    from gnrs_ppl.audit.files import asked_for, audit_files, explain_files
+    from gnrs_ppl.audit.files import asked_for, audit_files, audit_on, explain_files
+    from gnrs_ppl.audit.large import LargeAudit
+    from gnrs_ppl.audit.result import AuditResult
     from gnrs_ppl.history.store import append, check_store, checked
     from gnrs_ppl.records.lint import touching
     from gnrs_ppl.report.audited import FILES, save_audit
@@ -228,23 +231,34 @@ def audit(
         return
     with place as engine:
         with working("auditing"):
-            result = audit_files(
-                rule,
-                log,
-                context,
-                allow_unrecorded,
-                columns=columns,
-                zone=zone,
-                remarks=touching if engine is None else None,
-                earlier=partial(checked, store) if store is not None and engine is None else None,
-                on=engine,
+            result = (
+                audit_files(
+                    rule,
+                    log,
+                    context,
+                    allow_unrecorded,
+                    columns=columns,
+                    zone=zone,
+                    remarks=touching,
+                    earlier=partial(checked, store) if store is not None else None,
+                )
+                if engine is None
+                else audit_on(
+                    asked,
+                    engine,
+                    allow_unrecorded,
+                    listed=as_csv or form not in (None, VerdictForm.json) or bool(out or store),
+                )
             )
-            called = read_rule(rule).title or rule.name
-            saved = save_audit(result, out) if out is not None else []
-            if store is not None:
-                append(store, result, called)
-                saved.append(store)
-        if as_json:
+            if isinstance(result, AuditResult):
+                called = read_rule(rule).title or rule.name
+                saved = save_audit(result, out) if out is not None else []
+                if store is not None:
+                    append(store, result, called)
+                    saved.append(store)
+        if isinstance(result, LargeAudit):
+            _print_counted(result, as_json or form == VerdictForm.json, 3 if limit is None else limit)
+        elif as_json:
             print(result.to_json())
         elif as_csv:
             print(result.to_csv(), end="")
@@ -268,7 +282,6 @@ def _audit_large(
     """Audit a folder of Parquet files; rows are printed once all of them are there."""
     from gnrs_ppl.audit.large import audit_large
     from gnrs_ppl.context.folder import large_log
-    from gnrs_ppl.report.audit import print_audit
     from gnrs_ppl.report.rows import ParquetRows, TextRows
 
     with ExitStack() as open_files:
@@ -293,12 +306,20 @@ def _audit_large(
             with output.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
-        elif as_json:
-            print(result.to_json())
         else:
-            print_audit(result, limit)
+            _print_counted(result, as_json, limit)
     if result.failed:
         raise typer.Exit(1)
+
+
+def _print_counted(result: LargeAudit, as_json: bool, limit: int) -> None:
+    """Print an audit whose verdicts are counted."""
+    from gnrs_ppl.report.audit import print_audit
+
+    if as_json:
+        print(result.to_json())
+    else:
+        print_audit(result, limit)
 
 
 def report(

@@ -13,6 +13,9 @@ from sqlglot import exp
 
 from gnrs_ppl.audit.engines.base import Kind
 from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.context.folder import MEMORY
+from gnrs_ppl.context.log import ALONE
+from gnrs_ppl.context.output import folder_of_copies
 from gnrs_ppl.errors import InputError, one_line
 
 _PREFIXES: tuple[tuple[str, Kind], ...] = (
@@ -60,7 +63,7 @@ def database(path: str, table: str) -> Iterator[Embedded]:
     address = f"duckdb://{path}"
     if not Path(path).is_file():
         raise InputError("no such file", "check the path", source=address)
-    with _open() as connection:
+    with _open(address) as connection:
         with _told(address):
             connection.execute(f"ATTACH {_text(str(Path(path).resolve()))} AS source (READ_ONLY)")
             connection.execute("SET enable_external_access = false")
@@ -86,7 +89,7 @@ def parquet(pattern: str) -> Iterator[Embedded]:
             break
         fixed.append(part)
     folder = Path(*fixed).resolve()
-    with _open() as connection:
+    with _open(address) as connection:
         with _told(address):
             connection.execute("SET VARIABLE parquet_files = $files", {"files": str(place)})
             connection.execute(
@@ -111,18 +114,18 @@ def parquet(pattern: str) -> Iterator[Embedded]:
 
 
 @contextmanager
-def _open() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = duckdb.connect(
-        config={
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-        }
-    )
-    try:
-        yield connection
-    finally:
-        connection.close()
+def _open(address: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    with folder_of_copies("gnrs-") as place:
+        spilled = {"memory_limit": MEMORY, "temp_directory": str(place)}
+        with duckdb.connect(config={**ALONE, **spilled}) as connection:
+            try:
+                yield connection
+            except duckdb.OutOfMemoryException as error:
+                raise InputError(
+                    f"there is no room for it ({one_line(str(error), 120)})",
+                    "make room on the disk of temporary files, or name another by TMPDIR",
+                    source=address,
+                ) from None
 
 
 @contextmanager
