@@ -293,6 +293,8 @@ def test_pages_of_check_and_audit_escape_what_they_show(tmp_path: Path) -> None:
         assert "<b>" not in html
         assert "<i>" not in html
     assert "conflict: no case keeps both" in pages[0].read_text()
+    assert "<h1>Two rules side by side</h1>" in pages[0].read_text()
+    assert "<li>log: log <code>log</code></li>" in pages[0].read_text()
     assert "&lt;i&gt;1&lt;/i&gt;" in pages[1].read_text()
 
 
@@ -303,6 +305,8 @@ def test_pages_of_check_and_audit_escape_what_they_show(tmp_path: Path) -> None:
         ["GNRS-005", "--context", "GNRS-005"],
         ["--check", "GNRS-005", "--fix", "norm.deadline=P5D"],
         ["GNRS-005", "GNRS-005"],
+        ["GNRS-005", "--chains", "0"],
+        ["GNRS-005", "--steps", "0"],
     ],
 )
 def test_what_cannot_be_asked_is_refused(arguments: list[str]) -> None:
@@ -379,15 +383,67 @@ def test_a_pin_is_of_one_rule_or_of_every_rule_that_knows_it(house: Path) -> Non
         times("hold/procedure.response_time=P3D")
 
 
-def test_contexts_that_count_cases_otherwise_make_no_charter(house: Path) -> None:
-    one, other = (load_context(path) for path in sorted(house.glob("*.yaml")))
-    longer = replace(
-        other, records=RecordLayer.model_validate(other.records.model_dump() | {"quiet_after": "P9D"})
-    )
-    with pytest.raises(InputError, match="records.quiet_after"):
-        together([one, longer])
-    _, records = together([one, other])
-    assert [channel.name for channel in records.channels] == ["ledger"]
+@pytest.mark.parametrize(
+    ("field", "records"),
+    [
+        ("quiet_after", {"quiet_after": "P9D"}),
+        ("case_end", {"case_end": ["PayInvoice"]}),
+        ("columns", {"columns": {"resource": "clerk"}}),
+        ("channels.ledger.closed_world", {"channels": [{"name": "ledger", "closed_world": True}]}),
+        ("channels.ledger.phrase", {"channels": [{"name": "ledger", "phrase": "cash book"}]}),
+        ("attributes.amount.type", {"attributes": [{"name": "amount", "type": "text"}]}),
+    ],
+)
+def test_contexts_that_state_one_thing_otherwise_make_no_charter(
+    house: Path, field: str, records: dict[str, Any]
+) -> None:
+    first, second = (load_context(path) for path in sorted(house.glob("*.yaml")))
+    ledger = {"name": "ledger", "phrase": "ledger", "activities": ["PayInvoice"]}
+    stated = first.records.model_dump() | {"attributes": [{"name": "amount", "type": "number"}]}
+    one = replace(first, records=RecordLayer.model_validate(stated | {"channels": [ledger]}))
+    for channel in records.get("channels", ()):
+        channel.setdefault("activities", ["FileInvoice"])
+    same = replace(one, goal=second.goal, source=second.source)
+    other = replace(same, records=RecordLayer.model_validate(stated | {"channels": [ledger]} | records))
+    for pair in ([one, other], [other, one]):
+        with pytest.raises(InputError, match=f"records.{field}: differs from") as told:
+            together(pair)
+        assert pair[1].source in str(told.value)
+        assert f"differs from {pair[0].source}," in str(told.value)
+    together([one, same])
+
+
+def test_what_one_context_leaves_out_of_a_log_another_may_state(house: Path) -> None:
+    first, second = (load_context(path) for path in sorted(house.glob("*.yaml")))
+    stated = first.records.model_dump()
+    (ledger,) = stated["channels"]
+    contexts = [
+        replace(context, records=RecordLayer.model_validate(stated | {"channels": channels}))
+        for context, channels in (
+            (first, [ledger | {"activities": ["PayInvoice"]}]),
+            (
+                second,
+                [
+                    ledger | {"grain": "minute", "phrase": "cash book"},
+                    {"name": "bank", "activities": ["Pay"]},
+                ],
+            ),
+        )
+    ]
+    for both in (contexts, contexts[::-1]):
+        _, records = together(both)
+        joined = records.channel("ledger")
+        assert joined is not None
+        assert (joined.grain, joined.phrase) == ("minute", "cash book")
+        assert set(joined.activities or ()) == {"PayInvoice", "ReceiveInvoice", "FileInvoice"}
+        assert {channel.name for channel in records.channels} == {"ledger", "bank"}
+
+
+def test_rules_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    names = ("A", "A (1)", "A", "B")
+    for number, name in enumerate(names):
+        (tmp_path / f"{number}.json").write_text(rule_json(PAY_SOON, Schema(), RECORDS, name))
+    assert read_rules([tmp_path]).names == ("A (2)", "A (1)", "A (3)", "B")
 
 
 STRICT = "records: {case_end: [Close], channels: [{name: shop, closed_world: true, activities: [Order, Pay, Close]}]}"
@@ -413,7 +469,9 @@ def test_rule_files_that_state_other_records_are_not_judged_by_the_first(tmp_pat
     for files in ([strict, loose], [loose, strict]):
         told = CliRunner().invoke(app, ["charter", "--check", *files])
         assert isinstance(told.exception, InputError)
-        assert "records.c" in str(told.exception)
+        assert str(told.exception).startswith(files[1])
+        assert "records.case_end: differs from" in str(told.exception)
+        assert files[0] in str(told.exception)
 
 
 def test_words_and_logs_of_all_rule_files_count(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from gnrs_ppl.audit.in_place import LISTED, counted
 from gnrs_ppl.audit.misread import likely_misread
 from gnrs_ppl.audit.names import unrecorded
 from gnrs_ppl.audit.parts import Part, Tally, checked_in_parts
-from gnrs_ppl.audit.result import ProcedureAudit, case_as_dict, headline_of, rule_as_dict
+from gnrs_ppl.audit.result import ProcedureAudit, RuleOnLog, called, case_as_dict, headline_of, rule_as_dict
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
 from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
-from gnrs_ppl.rule.types import Force, Structure
+from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.safe_text import to_json
 from gnrs_ppl.versions import versions
 
@@ -76,7 +76,7 @@ class LargeConstraint:
 
 
 @dataclass(frozen=True)
-class LargeAudit:
+class LargeAudit(RuleOnLog):
     """What an audit in parts found: as an :class:`~gnrs_ppl.audit.result.AuditResult`, but for the list of
     verdicts, of which it holds a few of each constraint and reason.
 
@@ -103,16 +103,6 @@ class LargeAudit:
     called: Mapping[Any, Mapping[str, str]] = field(repr=False)
 
     @property
-    def log(self) -> dict[str, Any]:
-        """What was audited: fingerprint and size of the log."""
-        return self.events.described
-
-    @property
-    def force(self) -> Force:
-        """Force of the rule."""
-        return self.structure.norm.force
-
-    @property
     def whole(self) -> LargeConstraint:
         """All constraints together."""
         return LargeConstraint(self.tally, self.events.cases)
@@ -124,16 +114,16 @@ class LargeAudit:
             LargeConstraint(
                 self.tally,
                 self.events.cases,
-                f"{index + 1}. {constraint.template}: {' or '.join(constraint.target.activities)}",
+                called(index, constraint),
                 index,
             )
             for index, constraint in enumerate(self.structure.norm.constraints)
         )
 
     @property
-    def failed(self) -> bool:
-        """Whether a binding rule was violated."""
-        return self.force == "must" and self.whole.counts["violated"] > 0
+    def counts(self) -> dict[Verdict, int]:
+        """Instance × constraint rows by verdict."""
+        return self.whole.counts
 
     def of(self, verdict: Verdict) -> list[InstanceVerdict]:
         """The examples of a verdict, in the order of cases."""

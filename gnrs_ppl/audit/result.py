@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from gnrs_ppl.audit.again import Checked
 from gnrs_ppl.audit.types import ROLL_UP, VERDICTS, Due, InstanceVerdict, Verdict
 from gnrs_ppl.context.log import EventLog
-from gnrs_ppl.rule.types import Force, Structure
+from gnrs_ppl.rule.types import Constraint, Force, Structure
 from gnrs_ppl.safe_text import to_csv, to_json
 
 CASE_FIELDS = ("case_id", "verdict", "reason", "witnesses", "bearer", "due", "slack_seconds", "sentence")
@@ -91,8 +92,35 @@ class ConstraintAudit:
         }
 
 
+class RuleOnLog(ABC):
+    """A rule, and the log it was checked on."""
+
+    structure: Structure
+    events: EventLog
+
+    @property
+    @abstractmethod
+    def counts(self) -> dict[Verdict, int]:
+        """Instance × constraint rows by verdict."""
+
+    @property
+    def log(self) -> dict[str, Any]:
+        """What was audited: fingerprint and size of the log."""
+        return self.events.described
+
+    @property
+    def force(self) -> Force:
+        """Force of the rule: only ``must`` can fail an audit (line 12)."""
+        return self.structure.norm.force
+
+    @property
+    def failed(self) -> bool:
+        """Whether a binding rule was violated."""
+        return self.force == "must" and self.counts["violated"] > 0
+
+
 @dataclass(frozen=True)
-class AuditResult:
+class AuditResult(RuleOnLog):
     """What an audit found.
 
     Attributes
@@ -130,16 +158,6 @@ class AuditResult:
     called: Mapping[Any, Mapping[str, str]] = field(repr=False)
 
     @property
-    def log(self) -> dict[str, Any]:
-        """What was audited: fingerprint and size of the log."""
-        return self.events.described
-
-    @property
-    def force(self) -> Force:
-        """Force of the rule: only ``must`` can fail an audit (line 12)."""
-        return self.structure.norm.force
-
-    @property
     def counts(self) -> dict[Verdict, int]:
         """Instance × constraint rows by verdict."""
         return tally(v.verdict for v in self.verdicts)
@@ -162,17 +180,12 @@ class AuditResult:
             held.setdefault(verdict.constraint, []).append(verdict)
         return tuple(
             ConstraintAudit(
-                f"{index + 1}. {constraint.template}: {' or '.join(constraint.target.activities)}",
+                called(index, constraint),
                 tuple(held.get(index, ())),
                 roll_up(held.get(index, ()), self.events),
             )
             for index, constraint in enumerate(self.structure.norm.constraints)
         )
-
-    @property
-    def failed(self) -> bool:
-        """Whether a binding rule was violated."""
-        return self.force == "must" and self.counts["violated"] > 0
 
     @property
     def headline(self) -> str:
@@ -287,6 +300,11 @@ def _reasons(verdicts: Iterable[InstanceVerdict]) -> dict[Verdict, dict[str, int
         verdict: {reason: n for (w, reason), n in counted.most_common() if w == verdict}
         for verdict in VERDICTS
     }
+
+
+def called(index: int, constraint: Constraint) -> str:
+    """What a constraint is called: its number, its template and the activities of its target."""
+    return f"{index + 1}. {constraint.template}: {' or '.join(constraint.target.activities)}"
 
 
 def headline_of(counts: Mapping[Verdict, int]) -> str:

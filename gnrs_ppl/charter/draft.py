@@ -19,10 +19,10 @@ from gnrs_ppl.calibration.weights import Weights, frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.candidates.refusals import refusal
 from gnrs_ppl.charter.choose import Choice, choose
-from gnrs_ppl.charter.institution import together
+from gnrs_ppl.charter.institution import together, words_of
 from gnrs_ppl.charter.pairs import PairRelation
 from gnrs_ppl.charter.pins import RulePin, pinned
-from gnrs_ppl.charter.relations import Relations
+from gnrs_ppl.charter.relations import Relations, conflicting
 from gnrs_ppl.charter.space import RulePool, best_structures
 from gnrs_ppl.charter.terms import member
 from gnrs_ppl.context.load import Context
@@ -132,15 +132,12 @@ class Charter:
     @property
     def conflicts(self) -> list[tuple[int, int]]:
         """The rules that no case can keep both of."""
-        return [pair for pair, found in self.pairs.items() if found.kind == "conflict"]
+        return conflicting(self.pairs)
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """Words for every name of the rules."""
-        words = Lexicon.of(self.schema, self.records)
-        for structure in self.structures:
-            words = words.including(structure)
-        return words
+        return words_of(self.structures, self.schema, self.records)
 
     def as_dict(self) -> dict[str, Any]:
         """``charter.json``."""
@@ -186,8 +183,9 @@ def draft_charter(
     GnrsError
         No rule could be drafted; the first rule's reason.
     """
-    if pool < 1:
-        raise InputError(f"{pool} structures", "give at least 1", source="arguments", field="--pool")
+    for name, many in {"pool": pool, "chains": chains, "steps": steps}.items():
+        if many < 1:
+            raise InputError(f"{many} asked for", "ask for at least 1", source="arguments", field=f"--{name}")
     weights = weights or frozen_weights()
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
     schema, records = together(given)

@@ -9,11 +9,27 @@ from typing import Any
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.types import Action, Channel, RecordLayer, Schema
+from gnrs_ppl.context.types import Action, RecordLayer, Schema
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.rule.types import Structure
 
-SAME = ("quiet_after", "match_within", "prospective", "calendar", "offset", "zone", "automatic")
+SAME = (
+    "quiet_after",
+    "match_within",
+    "prospective",
+    "calendar",
+    "offset",
+    "zone",
+    "automatic",
+    "case_start",
+    "case_end",
+)
 """Fields of a record layer that contexts of one charter share."""
+OF_THE_LOG = ("columns", "constants", "end_of_observation")
+"""Fields that say how a log is read: contexts of one log share them."""
+NAMED = ("channels", "observables", "attributes")
+"""Fields that list things by name."""
 
 
 def together(contexts: Sequence[Context]) -> tuple[Schema, RecordLayer]:
@@ -48,33 +64,75 @@ def one_schema(schemas: Sequence[Schema]) -> Schema:
     return Schema(**joined, actions=tuple(actions.values()))
 
 
+def words_of(structures: Iterable[Structure], schema: Schema, records: RecordLayer) -> Lexicon:
+    """Words for every name of some rules."""
+    words = Lexicon.of(schema, records)
+    for structure in structures:
+        words = words.including(structure)
+    return words
+
+
 def _records(contexts: Sequence[Context]) -> RecordLayer:
-    """The first record layer with every other's logs, observables, attributes and ends of cases."""
-    layers = [context.resolved for context in contexts]
-    first = layers[0]
-    for context, layer in zip(contexts, layers, strict=True):
-        for field in SAME:
-            if getattr(layer, field) != getattr(first, field):
-                raise InputError(
-                    f"differs from {contexts[0].source}, and a charter has one record layer",
-                    "state the same in all contexts",
-                    source=context.source,
-                    field=f"records.{field}",
-                )
-    channels: dict[str, Channel] = {}
-    for channel in (channel for layer in layers for channel in layer.channels):
-        known = channels.get(channel.name, channel)
-        acts = dict.fromkeys((*(known.activities or ()), *(channel.activities or ())))
-        channels[channel.name] = known.model_copy(update={"activities": tuple(acts) or None})
-    return first.model_copy(
+    """One record layer for all contexts: what it names is joined, and what two of them state is the same in
+    both. A log takes the acts it takes in any.
+    """
+    first, layers = contexts[0], [(context.source, context.records) for context in contexts]
+    one_log = len({(context.folder, context.records.log) for context in contexts}) == 1
+    for context in contexts:
+        for field in (*SAME, *(OF_THE_LOG if one_log else ())):
+            if getattr(context.records, field) != getattr(first.records, field):
+                raise _differs(context.source, first.source, f"records.{field}")
+    shown = [channel for context in contexts for channel in context.resolved.channels]
+    channels = []
+    for channel in _by_name((*_joined("channels", layers, of_any=("activities",)), *shown)):
+        here = [one for one in shown if one.name == channel.name]
+        clocks = {channel.grain or one.grain for one in here}
+        acts = dict.fromkeys(name for one in here for name in one.activities or ())
+        told = {"activities": tuple(acts) or None, "grain": clocks.pop() if len(clocks) == 1 else None}
+        channels.append(channel.model_copy(update=told))
+    support = {(one.kind, one.name): one for _, layer in reversed(layers) for one in layer.support}
+    apart = {} if one_log else {field: RecordLayer.model_fields[field].get_default() for field in OF_THE_LOG}
+    return first.records.model_copy(
         update={
-            "log": first.log if len({(c.folder, c.records.log) for c in contexts}) == 1 else None,
-            "channels": tuple(channels.values()),
-            "observables": _by_name(term for layer in layers for term in layer.observables),
-            "attributes": _by_name(one for layer in layers for one in layer.attributes),
-            "case_start": tuple(dict.fromkeys(name for layer in layers for name in layer.case_start)),
-            "case_end": tuple(dict.fromkeys(name for layer in layers for name in layer.case_end)),
+            "log": first.records.log if one_log else None,
+            "channels": tuple(channels),
+            "observables": _joined("observables", layers),
+            "attributes": _joined("attributes", layers),
+            "support": tuple(support.values()),
+            **apart,
         }
+    )
+
+
+def _joined(
+    kind: str, layers: Sequence[tuple[str, RecordLayer]], of_any: tuple[str, ...] = ()
+) -> tuple[Any, ...]:
+    """What record layers list by name. Of one thing they may state different fields, but no field in two
+    ways, other than those ``of_any``, which the first keeps.
+    """
+    found: dict[str, Any] = {}
+    told_by: dict[tuple[str, str], int] = {}
+    for place, (source, layer) in enumerate(layers):
+        for item in getattr(layer, kind):
+            known = found.setdefault(item.name, item)
+            stated = {f: getattr(item, f) for f in type(item).model_fields if f not in ("name", *of_any)}
+            for field, value in stated.items():
+                if value in (None, ()):
+                    continue
+                teller = told_by.setdefault((item.name, field), place)
+                if teller == place:
+                    known = found[item.name] = known.model_copy(update={field: value})
+                elif getattr(known, field) != value:
+                    raise _differs(source, layers[teller][0], f"records.{kind}.{item.name}.{field}")
+    return tuple(found.values())
+
+
+def _differs(source: str, first: str, field: str) -> InputError:
+    return InputError(
+        f"differs from {first}, and rules side by side have one record layer",
+        "state the same in both",
+        source=source,
+        field=field,
     )
 
 
@@ -87,25 +145,12 @@ def one_layer(layers: Sequence[RecordLayer], sources: Sequence[str]) -> RecordLa
     InputError
         Two files that differ.
     """
-    joined = layers[0]
-    for layer, source in zip(layers[1:], sources[1:], strict=True):
-        more = {}
+    told = list(zip(sources, layers, strict=True))
+    for source, layer in told:
         for field in RecordLayer.model_fields:
-            known, other = getattr(joined, field), getattr(layer, field)
-            if field in ("channels", "observables", "attributes"):
-                more[field] = _by_name((*known, *other))
-                same = all(one in more[field] for one in other)
-            else:
-                same = known == other
-            if not same:
-                raise InputError(
-                    f"differs from {sources[0]}, and rules side by side have one record layer",
-                    "state the same in all files, or name a --context",
-                    source=source,
-                    field=f"records.{field}",
-                )
-        joined = joined.model_copy(update=more)
-    return joined
+            if field not in NAMED and getattr(layer, field) != getattr(layers[0], field):
+                raise _differs(source, sources[0], f"records.{field}")
+    return layers[0].model_copy(update={kind: _joined(kind, told) for kind in NAMED})
 
 
 def _by_name(items: Iterable[Any]) -> tuple[Any, ...]:

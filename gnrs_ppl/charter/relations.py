@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gnrs_ppl.charter.pairs import PairRelation, Relation, Witness, relation
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.rule.canonical import canonical, dumps
@@ -51,6 +53,11 @@ class Relations:
             self._found[one, other] = found
             self._found[other, one] = turned(found)
         return found
+
+
+def conflicting(pairs: Mapping[tuple[int, int], PairRelation]) -> list[tuple[int, int]]:
+    """The pairs of rules that no case can keep both of."""
+    return [pair for pair, found in pairs.items() if found.kind == "conflict"]
 
 
 TURNED: dict[Relation, Relation] = {

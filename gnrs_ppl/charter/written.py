@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -16,9 +16,9 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from gnrs_ppl import progress
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.charter.institution import one_layer, one_schema
+from gnrs_ppl.charter.institution import one_layer, one_schema, words_of
 from gnrs_ppl.charter.pairs import PairRelation
-from gnrs_ppl.charter.relations import Relations
+from gnrs_ppl.charter.relations import Relations, conflicting
 from gnrs_ppl.context.files import read_data, validated
 from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.types import Frozen, RecordLayer, Schema, _listed
@@ -82,10 +82,7 @@ class Rules:
     @cached_property
     def lexicon(self) -> Lexicon:
         """Words for every name of the rules."""
-        words = Lexicon.of(self.schema, self.records)
-        for structure in self.structures:
-            words = words.including(structure)
-        return words
+        return words_of(self.structures, self.schema, self.records)
 
 
 class Uncheckable(NamedTuple):
@@ -116,7 +113,7 @@ class CheckedRules:
     @property
     def conflicts(self) -> list[tuple[int, int]]:
         """The rules that no case can keep both of."""
-        return [pair for pair, found in self.pairs.items() if found.kind == "conflict"]
+        return conflicting(self.pairs)
 
 
 def read_rules(paths: Sequence[Path], context: Path | None = None, log: Path | None = None) -> Rules:
@@ -187,10 +184,15 @@ def _read(file: Path) -> CharterFile | RuleFile:
 
 
 def _apart(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, those that stand twice with their number."""
-    return tuple(
-        f"{name} ({number})" if names.count(name) > 1 else name for number, name in enumerate(names, 1)
-    )
+    """The names, those that stand twice with a number that makes them names of their own."""
+    taken = {name for name in names if names.count(name) == 1}
+    found = []
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(1))
+        own = name if names.count(name) == 1 else next(one for one in numbered if one not in taken)
+        taken.add(own)
+        found.append(own)
+    return tuple(found)
 
 
 def check_rules(rules: Rules) -> CheckedRules:

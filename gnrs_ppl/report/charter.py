@@ -93,7 +93,7 @@ def charter_text(charter: Charter) -> str:
     """The document: definitions, numbered clauses, procedures, and how the rules stand together."""
     names = [clause.name for clause in charter.clauses]
     found = document(names, charter.structures, charter.lexicon, dates_only=charter.records.dates_only)
-    lines = [f"# A charter of {_count(len(found.sections), 'rule')}", "", "## Words", ""]
+    lines = [f"# A charter of {counted(len(found.sections), 'rule')}", "", "## Words", ""]
     lines += [f"- {words}: {kind} `{name}`" for kind, words, name in found.definitions]
     lines += ["", "## Rules", ""]
     for place, section in enumerate(found.sections, 1):
@@ -121,7 +121,8 @@ def letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else f"A{place}"
 
 
-def _count(many: int, what: str) -> str:
+def counted(many: int, what: str) -> str:
+    """So many things, in words."""
     return f"{number(many)} {what}{'' if many == 1 else 's'}"
 
 
@@ -166,7 +167,7 @@ def _bound(found: PairRelation) -> str:
         return f" {found.why}"
     if not found.events:
         return ""
-    return f" Searched: {found.cases:,} cases of up to {_count(found.events, 'event')}."
+    return f" Searched: {found.cases:,} cases of up to {counted(found.events, 'event')}."
 
 
 def pair_data(names: Sequence[str], pair: tuple[int, int], found: PairRelation) -> dict[str, Any]:
@@ -275,12 +276,12 @@ def print_audited(audited: HandbookAudit, written: Sequence[Path] = ()) -> None:
             f"Log: {log.events:,} events in {log.cases:,} cases, sha256 {log.fingerprint[:16]}…", style="dim"
         )
     )
-    counted = table(
+    verdicts = table(
         "Verdicts of instances", "rule", *[v.replace("_", " ") for v in VERDICTS], "violated of decided"
     )
     for audit in audited.audits:
-        row(counted, audit.name, *[f"{audit.counts[v]:,}" for v in VERDICTS], audit.headline)
-    out.print(counted)
+        row(verdicts, audit.name, *[f"{audit.counts[v]:,}" for v in VERDICTS], audit.headline)
+    out.print(verdicts)
     for audit in audited.audits:
         for one in audit.verdicts("violated", 1):
             out.print(shown(f"{audit.name}, case {one_line(one.case_id)}: {audited.sentence(audit, one)}"))

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.charter.pairs import PairRelation
+from gnrs_ppl.realize.english import capitalised
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import occurrence
 from gnrs_ppl.report.charter import (
     WITNESSES_SHOWN,
     chosen_lines,
+    counted,
     document,
     letter,
     together_lines,
@@ -34,12 +36,13 @@ TEMPLATE = "charter.html"
 def charter_page(path: Path, charter: Charter) -> Path:
     """The page of a drafted charter."""
     names = [clause.name for clause in charter.clauses]
+    found = document(names, charter.structures, charter.lexicon, dates_only=charter.records.dates_only)
     lines = together_lines(names, charter.pairs) + chosen_lines(charter)[:-1]
     lines += [f"Not drafted: {stopped.name} ({stopped.error})" for stopped in charter.stopped]
     return _write(
         path,
-        title=f"A charter of {len(names)} rules",
-        document=document(names, charter.structures, charter.lexicon, dates_only=charter.records.dates_only),
+        title=f"A charter of {counted(len(found.sections), 'rule')}",
+        document=found,
         together=lines,
         witnesses=_witnesses(names, charter.pairs, charter.lexicon),
         clauses=charter.clauses,
@@ -55,7 +58,7 @@ def checked_page(path: Path, checked: CheckedRules) -> Path:
     lines += [f"Acts that no rule names: {', '.join(checked.unnamed)}."] if checked.unnamed else []
     return _write(
         path,
-        title=f"{len(rules.names)} rules side by side",
+        title=capitalised(f"{counted(len(rules.names), 'rule')} side by side"),
         document=_document(rules),
         together=lines,
         witnesses=_witnesses(rules.names, checked.pairs, rules.lexicon),
@@ -66,7 +69,7 @@ def audited_page(path: Path, audited: HandbookAudit) -> Path:
     """The page of rules that were audited together."""
     return _write(
         path,
-        title=f"{len(audited.rules.names)} rules audited together",
+        title=capitalised(f"{counted(len(audited.rules.names), 'rule')} audited together"),
         document=_document(audited.rules),
         audited=audited.as_dict(),
     )
