@@ -16,6 +16,8 @@ from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.experiments.reading import HERE, constraints, reads
 from gnrs_ppl.reading import Reading, Readings, read
 from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.reading.vocabulary import Scanned, Vocabulary, near, tokens_of
+from gnrs_ppl.reading.words import BROADER
 from gnrs_ppl.rule.types import Structure
 
 
@@ -372,6 +374,37 @@ def test_what_may_be_done_only_after_another_act_is_no_permission() -> None:
         "An offender may file an appeal only after the fine has been sent.", SCHEMAS["fines"]
     ).statements
     assert (written(statement.best), statement.best.force) == ("precedence Send | Appeal", "must")
+
+
+def test_words_looked_up_by_what_they_share_are_those_near() -> None:
+    words = [
+        "pay",
+        "payment",
+        "approve",
+        "approval",
+        "purchase",
+        "buy",
+        "invoice",
+        "bill",
+        "invoicing",
+        "blorp",
+    ]
+    words += [
+        "blorps",
+        "refund",
+        "dispatch",
+        "shipment",
+        "ship",
+        "sending",
+        "decide",
+        "decisions",
+        "organisation",
+    ]
+    scanned = Scanned(tokens_of(" ".join(words)), Vocabulary(Schema()))
+    looked_up = {(w, words[i]): score for w in words for i, score in scanned.scores(w).items()}
+    compared = {(w, other): near(w, other) for w in words for other in words}
+    assert looked_up == {pair: score for pair, score in compared.items() if score >= BROADER}
+    assert len(looked_up) > 2 * len(words)
 
 
 def test_reading_is_deterministic() -> None:

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, lemmas, senses_of, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, asked_by, held_by, lemmas, senses_of, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -224,6 +224,17 @@ def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
     found = similarity(one, other)
     return CLASSMATE if found < CLASSMATE and classes_of(one) & classes_of(other) else found
+
+
+@cache
+def _held_by(form: str) -> frozenset[str | int]:
+    """What a word has that another must ask for to be ``near`` it at all."""
+    return held_by(form) | {f"class {c}" for c in classes_of(form)}
+
+
+@cache
+def _asked_by(form: str) -> frozenset[str | int]:
+    return asked_by(form) | {f"class {c}" for c in classes_of(form)}
 
 
 def role_words(term: Term) -> tuple[str, ...]:
@@ -457,6 +468,10 @@ class Scanned:
         self._content = [
             (i, t.text, after[i]) for i, t in enumerate(tokens) if t.text not in STOP and t.text[0].isalpha()
         ]
+        self._sharing: dict[str | int, list[int]] = {}
+        for k, (_, text, _) in enumerate(self._content):
+            for shared in _held_by(text):
+                self._sharing.setdefault(shared, []).append(k)
         self._scores: dict[str, dict[int, float]] = {}
         self._told: dict[tuple[tuple[str, float], ...], _Scores] = {}
         told = [(entry, [self.told(v) for v in entry.variants]) for entry in words.acts]
@@ -476,7 +491,11 @@ class Scanned:
             if wanted in PARTICLES or wanted in STOP or not wanted[0].isalpha():
                 scores = [(i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens))]
             else:
-                scores = [(i, _score(wanted, text, after)) for i, text, after in self._content]
+                common = _asked_by(wanted) & self._sharing.keys()
+                alike = sorted({k for shared in common for k in self._sharing[shared]})
+                scores = [
+                    (i, _score(wanted, text, after)) for i, text, after in (self._content[k] for k in alike)
+                ]
             self._scores[wanted] = {i: score for i, score in scores if score >= BROADER}
         return self._scores[wanted]
 

@@ -211,6 +211,7 @@ def similarity(one: str, other: str) -> float:
     if (
         len(one) >= 5
         and len(other) >= 5
+        and one[:4] == other[:4]
         and _alike(one, other) >= (4 if unknown else max(5, min(len(one), len(other)) - 2))
     ):
         return LOOKS_ALIKE
@@ -221,6 +222,34 @@ def similarity(one: str, other: str) -> float:
     if a.common & b.broader or b.common & a.broader:
         return BROADER
     return 0.0
+
+
+def held_by(form: str) -> frozenset[str | int]:
+    """What a form has that another must ask for (``asked_by``) to be similar to it at all."""
+    known = word(form)
+    return _own(known) | frozenset(~b for b in known.broader)
+
+
+def asked_by(form: str) -> frozenset[str | int]:
+    """What a form asks of another: ``similarity`` of forms that share none of it is 0."""
+    known = word(form)
+    return _own(known) | frozenset(~s for s in known.common) | known.broader
+
+
+def _own(known: Word) -> frozenset[str | int]:
+    form = known.form
+    beginning = {f"{form[:4]}-"} if len(form) >= 5 else set()  # may look alike
+    return frozenset(
+        {
+            form,
+            form.removesuffix("s"),
+            form.removesuffix("es"),
+            *beginning,
+            *known.lemmas,
+            *known.verbs,
+            *known.senses,
+        }
+    )
 
 
 def _alike(one: str, other: str) -> int:
