@@ -38,9 +38,18 @@ def translated(
     comments : bool, optional
         Whether to keep what is said of each part.
     """
-    if dialect == "duckdb":
-        return sql
+    return (
+        sql
+        if dialect == "duckdb"
+        else written(in_dialect(sql, parameters, dialect), dialect, comments=comments)
+    )
+
+
+def in_dialect(sql: str, parameters: Mapping[str, object], dialect: Dialect) -> exp.Query:
+    """A SELECT of DuckDB as the tree of one in another dialect."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
+    if not isinstance(tree, exp.Query):
+        raise ValueError("only a SELECT is asked")
     if any(star.args.get("except_") or star.args.get("replace") for star in tree.find_all(exp.Star)):
         raise Refused(
             f"local times that come twice are read both ways by DuckDB alone, not by {dialect}",
@@ -52,6 +61,11 @@ def translated(
     _type_parameters(tree, parameters, dialect)
     if dialect != "postgres":
         _number_in_order(tree)
+    return tree
+
+
+def written(tree: exp.Expr, dialect: Dialect, *, comments: bool = False) -> str:
+    """The text of a tree in its dialect."""
     return tree.sql(
         dialect,
         pretty=comments,
@@ -279,6 +293,54 @@ def _ended(node: exp.Cast) -> None:
         node.set("this", exp.Literal.string(_ENDLESS[node.this.name]))
 
 
+def _counted_out_together(select: exp.Select) -> None:
+    """The rows that some lists of one length give, side by side; Spark counts out one list in a SELECT."""
+    lists = [e for e in select.selects if isinstance(e, exp.Alias) and isinstance(e.this, exp.Explode)]
+    if len(lists) > 1:
+        zipped = exp.func("inline", exp.func("arrays_zip", *(e.this.this for e in lists)))
+        select.set("expressions", [exp.Aliases(this=zipped, expressions=[e.args["alias"] for e in lists])])
+
+
+def _without_zone(node: exp.TimestampTrunc) -> None:
+    """What clocks show stays that, as date_trunc gives an instant."""
+    if not isinstance(node.parent, exp.Cast):
+        node.replace(exp.cast(node.copy(), "TIMESTAMP_NTZ", dialect="spark"))
+
+
+def _shown_in_utc(node: exp.UnixToTime) -> None:
+    """What clocks in UTC show at an instant."""
+    _put(node, "CAST(CAST(:at AS TIMESTAMP_LTZ) AS TIMESTAMP_NTZ)", "spark", at=node.this.expressions[0])
+
+
+def _first_known(node: exp.ArgMin) -> None:
+    """The row that comes first among those whose value is known."""
+    known = node.this.copy().is_(exp.null()).not_()
+    if isinstance(node.parent, exp.Filter):
+        node.parent.set("expression", exp.Where(this=exp.and_(node.parent.expression.this, known)))
+    else:
+        node.replace(exp.Filter(this=node.copy(), expression=exp.Where(this=known)))
+
+
+def _place_in_list(node: exp.Bracket) -> None:
+    """A place in a list, from 1; nothing where the list is shorter."""
+    (place,) = node.expressions
+    if not isinstance(place, exp.Literal):
+        _put(node, "try_element_at(:all, CAST(:place AS INT))", "spark", all=node.this, place=place)
+
+
+def _days_between(node: exp.Sub) -> None:
+    """The number of days from one date to another, in place of a length of time."""
+    if all(isinstance(side, exp.Cast) and side.is_type("date") for side in (node.this, node.expression)):
+        _put(node, "datediff(:later, :earlier)", "spark", later=node.this, earlier=node.expression)
+
+
+def _to_the_end(node: exp.RegexpLike) -> None:
+    """Java lets a last line break stand behind the end of a pattern."""
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal) and pattern.name.endswith("$"):
+        node.set("expression", exp.Literal.string(f"{pattern.name}(?![^x]|x)"))
+
+
 def _kept_list(node: exp.ArraySort) -> None:
     """The different values of a list, sorted, without what is unknown."""
     if isinstance(node.this, exp.ArrayDistinct):
@@ -310,11 +372,18 @@ _ELSEWHERE: dict[type[exp.Expr], Callable[..., None]] = {
 _SPARK: dict[type[exp.Expr], Callable[..., None]] = {
     **_ELSEWHERE,
     exp.Anonymous: _by_its_name,
+    exp.ArgMin: _first_known,
     exp.ArraySort: _kept_list,
+    exp.Bracket: _place_in_list,
     exp.Cast: _ended,
     exp.Explode: _beside,
     exp.Greatest: _of_one,
     exp.Least: _of_one,
+    exp.RegexpLike: _to_the_end,
+    exp.Select: _counted_out_together,
+    exp.Sub: _days_between,
+    exp.TimestampTrunc: _without_zone,
+    exp.UnixToTime: _shown_in_utc,
 }
 _RULES: dict[Dialect, dict[type[exp.Expr], Callable[..., None]]] = {"postgres": _POSTGRES, "spark": _SPARK}
 
@@ -330,10 +399,18 @@ def _number_in_order(tree: exp.Expr) -> None:
         select = window.find_ancestor(exp.Select)
         if isinstance(window.this, exp.RowNumber) and not window.args.get("order") and select:
             source = select.args["from_"].this
-            columns: Iterable[str] = (
-                source.this.named_selects if isinstance(source, exp.Subquery) else select.named_selects
-            )
-            order = [exp.Ordered(this=exp.column(c, quoted=True)) for c in columns if c not in ("*", "inst")]
+            columns: Iterable[exp.Expr]
+            if isinstance(source, exp.Subquery):
+                columns = [
+                    exp.column(c, quoted=True) for c in source.this.named_selects if c not in ("*", "inst")
+                ]
+            else:
+                columns = [
+                    e.unalias().copy()
+                    for e in select.selects
+                    if e.find(exp.Column) and not e.find(exp.Window)
+                ]
+            order = [exp.Ordered(this=column) for column in columns]
             window.set("order", exp.Order(expressions=order))
 
 

@@ -86,6 +86,8 @@ class Asked:
 
 def over(table: EventTable, sql: str, parameters: Mapping[str, object]) -> tuple[str, dict[str, object]]:
     """A SELECT over ``events`` with what these are before it, and all that it names."""
+    if not table.parts:  # the engine has them already
+        return sql, named_in(sql, parameters)
     parts = ", ".join(f'"{name}" AS MATERIALIZED ({select})' for name, select in table.parts)
     rest = sql.removeprefix("WITH ")
     whole = f"WITH {parts}{' ' if rest == sql else ', '}{rest}"
@@ -98,8 +100,9 @@ def connected(url: str) -> AbstractContextManager[Engine]:
     Parameters
     ----------
     url : str
-        ``duckdb:///file``, ``parquet:///folder/*.parquet`` or ``postgresql://user@host/database``, the
-        first and the last with ``?table=…`` where the table is not called events.
+        ``duckdb:///file`` or ``postgresql://user@host/database``, with ``?table=…`` where the table is not called
+        events; ``parquet:///folder/*.parquet``; ``spark:///folder/*.parquet``, or ``spark://host:7077`` before such a
+        path or ``?table=…``.
 
     Raises
     ------
@@ -134,10 +137,17 @@ def connected(url: str) -> AbstractContextManager[Engine]:
         from gnrs_ppl.audit.engines.postgres import server
 
         return server(parts, port, table)
+    if parts.scheme == "spark":
+        from gnrs_ppl.audit.engines.spark import spark
+
+        return spark(parts, port, told.get("table"))
     raise InputError(f"no engine is called {parts.scheme!r}", HOW, source="arguments", field="--on")
 
 
-HOW = "write duckdb:///file.duckdb?table=events, parquet:///folder/*.parquet or postgresql://user@host/database?table=events"
+HOW = (
+    "write duckdb:///file.duckdb?table=events, parquet:///folder/*.parquet, postgresql://user@host/database?table=events "
+    "or spark:///folder/*.parquet"
+)
 
 
 def log_on(engine: Engine, records: RecordLayer) -> EventLog:

@@ -1,0 +1,244 @@
+"""Apache Spark, in this process or on a cluster: Parquet files or a table of its catalog, read in parts.
+
+Spark works a part of a SELECT out again wherever it is named. Each part is a view of its own here, and one that is
+named twice, or that numbers its rows, is worked out once and kept until the audit ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import socket
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import SplitResult, unquote
+
+from sqlglot import exp
+
+from gnrs_ppl.audit.dialects import in_dialect, written
+from gnrs_ppl.audit.engines.base import Asked, Kind
+from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    import duckdb
+    from pyspark import SparkContext
+    from pyspark.sql import DataFrame, SparkSession
+
+SETTINGS = {
+    "spark.app.name": "gnrs audit",
+    "spark.ui.enabled": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}
+_HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_PORT = 7077
+_KINDS: tuple[tuple[str, Kind], ...] = (
+    ("string", "text"), ("char", "text"), ("varchar", "text"), ("boolean", "boolean"), ("date", "date"),
+    ("timestamp_ntz", "timestamp"), ("timestamp", "instant"), ("decimal", "number"), ("float", "number"), ("double", "number"),
+    ("tinyint", "integer"), ("smallint", "integer"), ("int", "integer"), ("bigint", "integer"),
+)  # fmt: skip
+_SAID = {
+    "TABLE_OR_VIEW_NOT_FOUND": ("has no such table", "name it: ?table=schema.table"),
+    "SCHEMA_NOT_FOUND": ("has no such table", "name it: ?table=schema.table"),
+    "PATH_NOT_FOUND": ("no such file", "check the path, which the cluster reads"),
+}
+"""What the commonest errors mean, and what to do."""
+
+
+class Spark:
+    """A session of Spark that reads one table, and writes none."""
+
+    def __init__(self, session: SparkSession, address: str, table: str, row_id: str | None) -> None:
+        self._session, self.address, self.table, self.row_id = session, address, table, row_id
+
+    def columns(self) -> dict[str, Kind]:
+        """The columns of the table."""
+        found = self._asked(f"SELECT * FROM {self.table}", {})
+        return {name: _kind(kind) for name, kind in found.dtypes}
+
+    def rows(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """The rows of a SELECT."""
+        with _told(self.address):
+            return [tuple(row) for row in self._asked(sql, parameters).collect()]
+
+    def connection(self, table: EventTable) -> duckdb.DuckDBPyConnection:
+        """What asks this session; the events are read once and kept, in memory or on disk."""
+        for name, select in table.parts:
+            found = self._asked(select, table.parameters)
+            with _told(self.address):
+                found.persist().createOrReplaceTempView(f"`{name}`")
+        return cast("duckdb.DuckDBPyConnection", Asked(self, replace(table, parts=())))
+
+    def _asked(self, sql: str, parameters: Mapping[str, object]) -> DataFrame:
+        """What a SELECT will give, part by part."""
+        from pyspark.sql.functions import array, lit
+
+        tree = in_dialect(sql, parameters, "spark")
+        given = {
+            name: array(*map(lit, value)) if isinstance(value, list) else lit(value)
+            for name, value in parameters.items()
+        }
+        parts = tree.ctes
+        named = Counter(table.name for table in tree.find_all(exp.Table))
+        tree.set("with_", None)
+        with _told(self.address):
+            try:
+                for part in parts:
+                    rows = self._session.sql(written(part.this, "spark"), given)
+                    if named[part.alias] > 1 or part.find(exp.RowNumber):
+                        rows = rows.localCheckpoint()
+                    rows.createOrReplaceTempView(f"`{part.alias}`")
+                return self._session.sql(written(tree, "spark"), given)
+            finally:
+                for part in parts:
+                    self._session.catalog.dropTempView(part.alias)
+
+
+@contextmanager
+def spark(parts: SplitResult, port: int | None, table: str | None) -> Iterator[Spark]:
+    """Parquet files, or a table of the catalog, as a cluster or this machine reads them."""
+    host, path = parts.hostname, unquote(parts.path)
+    if (path.strip("/") == "") == (table is None):
+        raise InputError(
+            "names both files and a table" if table else "names no files and no table",
+            "write spark:///folder/*.parquet or spark://host:7077?table=schema.table",
+            source="arguments",
+            field="--on",
+        )
+    master = f"spark://{host}:{port or _PORT}" if host else "local[*]"
+    address = f"spark://{f'{host}:{port or _PORT}' if host else ''}{f'?table={table}' if table else path}"
+    if host:
+        _reachable(address, host, port or _PORT)
+    from pyspark.sql import SparkSession
+
+    context = _context(master, address)
+    try:
+        session = SparkSession(context)
+        with _told(address):
+            if table is None:
+                _files(session, address, path).createOrReplaceTempView("parquet_rows")
+                yield Spark(session, address, "parquet_rows", "concat(gnrs_file, ':', gnrs_row + 1)")
+            else:
+                quoted = (exp.to_identifier(part, quoted=True).sql("duckdb") for part in table.split("."))
+                yield Spark(session, address, ".".join(quoted), None)
+    finally:
+        context.stop()
+
+
+def _context(master: str, address: str) -> SparkContext:
+    try:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.errors import PySparkException
+    except ImportError:
+        raise InputError(
+            "Spark needs pyspark, which is not installed", "pip install 'gnrs-ppl[spark]'"
+        ) from None
+    from py4j.protocol import Py4JError
+
+    settings = SETTINGS | {"spark.master": master} | (_HERE if master.startswith("local") else {})
+    for name in (
+        "SQLQueryContextLogger",
+        "DataFrameQueryContextLogger",
+    ):  # which print what is an error's text too
+        logging.getLogger(name).disabled = True
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    try:
+        return SparkContext(conf=conf, gateway=_java())
+    except (PySparkException, Py4JError):
+        raise InputError(
+            "Spark does not start", "check JAVA_HOME, Spark's settings and versions", source=address
+        ) from None
+
+
+@cache
+def _java() -> object:
+    """The Java process of Spark, once in this process; what it logs is not for the one who audits."""
+    from pyspark.java_gateway import launch_gateway
+
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise InputError("Spark needs Java, which is not installed", "install Java 17 or later")
+    return launch_gateway(popen_kwargs={"stderr": subprocess.DEVNULL})
+
+
+def _reachable(address: str, host: str, port: int) -> None:
+    """Ask whether anybody is there; Spark itself asks for a minute."""
+    try:
+        socket.create_connection((host, port), timeout=10).close()
+    except OSError:
+        raise InputError("does not answer", "check host and port, and that it runs", source=address) from None
+
+
+def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
+    """All rows of the Parquet files that a pattern names, or that a folder holds, and where each stands.
+
+    Spark leaves files out that lie in folders of plain names, so that they are listed first.
+    """
+    from pyspark.sql.functions import col, regexp_replace
+
+    place = PurePosixPath(pattern)
+    wild = next((i for i, part in enumerate(place.parts) if set(part) & set("*?[{")), None)
+    folder, name = place, "*"
+    if "**" in place.parts:
+        if place.parts.index("**") != len(place.parts) - 2:
+            raise InputError(
+                "has ** elsewhere than before the files' name",
+                "write folder/**/*.parquet",
+                source=address,
+            )
+        folder, name = place.parent.parent, place.name
+    elif wild is None and place.suffix != ".parquet":
+        name = "*.parquet"
+    listing = session.read.format("binaryFile").option("recursiveFileLookup", "true")
+    found = listing.option("pathGlobFilter", name).load(str(folder)).select("path").collect()
+    if not found:
+        raise InputError("no such file", "check the path, which the cluster reads", source=address)
+    base = PurePosixPath(*place.parts[:wild]) if wild is not None else folder
+    reader = session.read.option("mergeSchema", "true")
+    if base.suffix != ".parquet":
+        reader = reader.option("basePath", str(base))
+    rows = reader.parquet(*sorted(row.path for row in found))
+    return rows.select(
+        "*",
+        regexp_replace(col("_metadata.file_path"), "^file:/+", "/").alias("gnrs_file"),
+        col("_metadata.row_index").alias("gnrs_row"),
+    )
+
+
+def _kind(told: str) -> Kind:
+    return next(
+        (kind for name, kind in _KINDS if told == name or told.startswith((f"{name}(", f"{name} "))), "other"
+    )
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """What Spark says, in one line."""
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        problem, remedy = _SAID.get(
+            error.getCondition() or "",
+            (f"cannot be read ({one_line(str(error), 160)})", "check path, table and columns"),
+        )
+        raise InputError(problem, remedy, source=address) from None
+    except Py4JJavaError as error:
+        said = one_line(str(error.java_exception.getMessage()), 160)
+        raise InputError(
+            f"cannot be read ({said})", "check path, table and columns", source=address
+        ) from None
+    except (Py4JError, ConnectionError):
+        raise InputError(
+            "Spark ended", "give it more memory: SPARK_DRIVER_MEMORY=4g", source=address
+        ) from None
