@@ -9,7 +9,7 @@ import pytest
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.candidates.source import Material
-from gnrs_ppl.candidates.stated import openers
+from gnrs_ppl.candidates.stated import openers, stated
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.experiments.reading import EMPTY, HERE
@@ -281,3 +281,45 @@ def test_what_is_banned_until_something_is_done_comes_after_it(name, sentence, a
 )
 def test_what_happened_once_states_nothing_beside_a_duty(sentence, acts):
     assert told(said("GNRS-052", sentence)) == acts
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "role"),
+    [
+        (
+            "GNRS-052",
+            "The caretaker must publish a task for every delivery, and a courier without such a task must not "
+            "deliver.",
+            "caretaker",
+        ),
+        (
+            "GNRS-037",
+            "A courier must not deliver anything before the sale. The shopkeeper has to trade first.",
+            "shopkeeper",
+        ),
+        (
+            "GNRS-052",
+            "Every courier must check in. No courier may deliver before having checked in.",
+            "courier",
+        ),
+    ],
+)
+def test_what_comes_first_is_asked_of_whoever_must_do_it(name, sentence, role):
+    """A ban on some may wait for an act that others are asked to do."""
+    reading = next(r for r in said(name, sentence) if r.template == "precedence")
+    assert {n.name for n in reading.bearers} == {"courier"}
+    (target,) = reading.targets
+    assert target.role is not None
+    assert target.role.name == role
+
+
+def test_a_rule_states_who_must_have_done_what_comes_first():
+    context = scene("GNRS-038")
+    sentence = "The duty manager must publish a task for each run, and a courier without such a task must not deliver."
+    goal = context.goal.model_copy(update=EMPTY | {"intent": sentence})
+    proposed = stated(Material(replace(context, goal=goal, scene=context)))
+    likeliest = next(p.content for p in proposed if p.slot == "norm")
+    (constraint,) = likeliest["constraints"]
+    assert constraint["template"] == "precedence"
+    assert constraint["target"] == {"activity": "PublishTask", "role": "duty_manager"}
+    assert constraint["correlate"] == "same_case"

@@ -356,9 +356,10 @@ def _constraints(
         if reading.meanwhile and template in IN_THE_MEANTIME:
             common["in_the_meantime"] = True
     acts = [a for a in reading.targets if a.activity != opener.activity]
+    others = {a.activity: _asked_of_others(material, reading, a) for a in acts}
     patterns = [
         on_act(
-            _act(material, a, banned=template in NEGATIVE),
+            _act(material, a, banned=template in NEGATIVE) | others[a.activity],
             of_act(material.context, reading, a, "act", opener.activity),
         )
         for a in acts
@@ -368,10 +369,20 @@ def _constraints(
         yield {
             "template": template,
             "target": target,
-            "correlate": key or _correlation(material, reading, opener, act),
+            "correlate": "same_case"
+            if others[act.activity]
+            else key or _correlation(material, reading, opener, act),
         } | common
         if reading.who == "another_person" and opener.activity:
             yield {"template": "not_coexistence", "target": target, "correlate": "same_resource"}
+
+
+def _asked_of_others(material: Material, reading: Reading, act: ActRead) -> dict[str, str]:
+    """Who must have done what has to come first, where others are bound by it and rows show them at it."""
+    role = act.role.name if act.role else ""
+    bound = {n.name for n in reading.bearers}
+    told = role and bound and role not in bound and reading.template in LOOK_BACK
+    return {"role": role} if told and role in material.traces.performers(act.activity, 0.02) else {}
 
 
 def _correlation(material: Material, reading: Reading, opener: Opener, act: ActRead) -> str:

@@ -192,7 +192,11 @@ class Reader(Doubted):
             ]
         dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
         statements = [
-            replace(s, readings=tuple(map(self._opened_by_anybody, s.readings))) for s in statements
+            replace(
+                s,
+                readings=tuple(self._of_whom_each_is_asked(self._opened_by_anybody(r)) for r in s.readings),
+            )
+            for s in statements
         ]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}

@@ -141,6 +141,37 @@ class Stated(Related):
         behind = opener.span.end <= opener.role.span.start and not patterns.OBLIQUE_DOER.search(between)
         return replace(reading, activation=replace(opener, role=None)) if behind else reading
 
+    def _of_whom_each_is_asked(self, reading: Reading) -> Reading:
+        """What must come first with whoever is asked to do it elsewhere, where others are bound by the ban: "the
+        manager must publish a task, and no courier may deliver without one".
+        """
+        if reading.template not in _COMES_FIRST or not reading.bearers:
+            return reading
+        asked = tuple(replace(a, role=self._asked_to(a) or a.role) for a in reading.targets)
+        return replace(reading, targets=asked)
+
+    def _asked_to(self, act: ActRead) -> Named | None:
+        """The one role of which an act is asked in a main clause that tells it in the active, or with "by"."""
+        found = list[Named]()
+        for k, told in enumerate(self.marked.acts):
+            clause = self._clause(k)
+            if told != act.activity or clause.kind != "main" or not self._told_well(k):
+                continue
+            roles = self._sentence(k).subject(clause)
+            begins = self._starts(k)
+            found += [
+                n
+                for n in roles
+                if clause.start <= n.span.start < clause.end
+                and len(roles) == 1
+                and (
+                    not patterns.PASSIVE.search(self.text.sentence, n.span.end, begins)
+                    if n.span.start < begins
+                    else patterns.BY.search(self.text.sentence[clause.start : n.span.start])
+                )
+            ]
+        return found[0] if len({n.name for n in found}) == 1 else None
+
     def _as_constructed(self, relation: Relation, reading: Reading) -> Reading:
         """What a construction says of the same relation, which knows more of its parts; else the reading as
         it is.
