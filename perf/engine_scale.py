@@ -3,7 +3,9 @@
 Run ``python perf/engine_scale.py --sizes 1e6 1e7``; 10^8 wants 30 GB of disk. Logs are made on disk as Parquet, in the order of time, their
 case ids without order: cases of ten events, or (skewed) one case with a tenth of all events and activities by Zipf.
 The rule has a deadline with an exception, and a look-back.
-Memory is what the command and its children hold, as the kernel counts it.
+With ``--engine postgresql`` the log is put into a server of its own first, as Debian sets one up (which is not timed).
+Memory and processor time are those of the command, its children and the server, as the kernel counts them. Of
+every engine but DuckDB it is said how many verdicts are others than DuckDB's, by constraint and reason.
 """
 
 import argparse
@@ -14,12 +16,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from postgres import PASSWORD, cluster
 
 SEED = 20
 MEMORY, THREADS = "4GiB", 2
@@ -74,39 +80,118 @@ def children(process: int) -> Iterator[int]:
             yield from children(int(child))
 
 
-def measured(folder: Path, log: Path) -> dict[str, Any]:
-    """Audit a log by the command; what it says, and the most memory and disk that it held."""
+def worked(process: int) -> float:
+    """Processor seconds of a process, of those it has begun, and of those among them that have ended."""
+    ticks = 0
+    for number in (process, *children(process)):
+        with suppress(OSError):
+            cells = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, cells[11:15] if number == process else cells[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+class Place(NamedTuple):
+    """Where a log is: what the command is told of it, and the server that holds it, with its temporary files."""
+
+    options: tuple[str, ...]
+    server: int | None = None
+    spilled: Path | None = None
+
+
+@contextmanager
+def on_postgresql(log: Path) -> Iterator[Place]:
+    """A log as a table of a server of its own."""
+    from pg8000.native import Connection
+
+    cells = log.parent / "log.csv"
+    with duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS}) as connection:
+        rows = connection.read_parquet(f"{log}/*.parquet")
+        columns = ", ".join(
+            f'"{name}" {"timestamptz" if name == "timestamp" else "text"}' for name in rows.columns
+        )
+        rows.write_csv(str(cells), header=False)
+    with cluster() as port:
+        with closing(
+            Connection("auditor", host="127.0.0.1", port=port, database="postgres", password=PASSWORD)
+        ) as connected:
+            connected.run(f"CREATE TABLE log ({columns})")
+            with cells.open("rb") as stream:
+                connected.run("COPY log FROM STDIN WITH (FORMAT csv)", stream=stream)
+            connected.run("VACUUM ANALYZE log")
+            ((folder, backend),) = connected.run("SELECT current_setting('data_directory'), pg_backend_pid()")
+            server = int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
+        cells.unlink()
+        yield Place(
+            (
+                "--on",
+                f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}/postgres?table=log",
+            ),
+            server,
+            Path(folder) / "base" / "pgsql_tmp",
+        )
+
+
+@contextmanager
+def on_duckdb(log: Path) -> Iterator[Place]:
+    """A log as it lies."""
+    yield Place(("--log", str(log)))
+
+
+ENGINES = {"duckdb": on_duckdb, "postgresql": on_postgresql}
+
+
+def measured(folder: Path, place: Place) -> tuple[dict[str, Any], Counter[Any]]:
+    """Audit a log by the command: how large it is and what the audit took, and verdicts by constraint and reason."""
     rule, spilled = folder / "rule.json", folder / "temporary"
     rule.write_text(json.dumps(RULE))
-    spilled.mkdir()
-    command = [sys.executable, "-m", "gnrs_ppl", "audit", "--rule", str(rule), "--log", str(log), "--json"]
+    spilled.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "gnrs_ppl", "audit", "--rule", str(rule), *place.options, "--json"]
+    watched = [spilled, *([place.spilled] if place.spilled else [])]
     most = disk = 0
     start, used = time.perf_counter(), sum(os.times()[2:4])
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(spilled)}
-    ) as child:
+    before = worked(place.server) if place.server else 0.0
+    answer = folder / "answer.json"
+    with (
+        answer.open("w") as output,
+        subprocess.Popen(command, stdout=output, env=os.environ | {"TMPDIR": str(spilled)}) as child,
+    ):
         while child.poll() is None:
-            most = max(most, held(child.pid))
+            most = max(most, held(child.pid) + (held(place.server) if place.server else 0))
             with suppress(OSError):
-                disk = max(disk, sum(file.stat().st_blocks * 512 for file in spilled.rglob("*")))
+                files = (file for place_of in watched for file in place_of.rglob("*"))
+                disk = max(disk, sum(file.stat().st_blocks * 512 for file in files))
             time.sleep(0.2)
-        said = json.loads(child.stdout.read()) if child.stdout and child.returncode in (0, 1) else None
-    if said is None:
+    if child.returncode not in (0, 1):
         raise SystemExit(f"the audit ended with {child.returncode}")
-    return {
+    said = json.loads(answer.read_text())
+    served = worked(place.server) - before if place.server else 0.0
+    figures = {
         "events": said["log"]["events"],
         "cases": said["log"]["cases"],
         "seconds": round(time.perf_counter() - start, 1),
-        "processor seconds": round(sum(os.times()[2:4]) - used, 1),
+        "processor seconds": round(sum(os.times()[2:4]) - used + served, 1),
         "GB of memory": round(most / 1e9, 2),
         "GB of disk": round(disk / 1e9, 2),
         "verdicts": said["counts"],
     }
+    reasons = {
+        (part["name"], verdict, reason): rows
+        for part in said["constraints"]
+        for verdict, counted in part["reasons"].items()
+        for reason, rows in counted.items()
+    }
+    return figures, Counter(reasons)
+
+
+def differences(ours: Counter[Any], theirs: Counter[Any]) -> int:
+    """How many verdicts are others."""
+    return max((ours - theirs).total(), (theirs - ours).total())
 
 
 def main() -> None:
     """Print one line per log, and write them all."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", choices=ENGINES, default="duckdb")
     parser.add_argument("--sizes", nargs="*", type=float, default=[1e6, 2e6, 4e6])
     parser.add_argument("--shapes", nargs="*", choices=("even", "skewed"), default=["even", "skewed"])
     parser.add_argument(
@@ -121,7 +206,12 @@ def main() -> None:
                 log = Path(folder) / "log"
                 log.mkdir()
                 make(log / "part.parquet", size, skewed=shape == "skewed")
-                found = {"engine": "duckdb", "shape": shape} | measured(Path(folder), log)
+                with ENGINES[given.engine](log) as place:
+                    figures, verdicts = measured(Path(folder), place)
+                found = {"engine": given.engine, "shape": shape} | figures
+                if given.engine != "duckdb":
+                    with on_duckdb(log) as place:
+                        found["verdict differences"] = differences(verdicts, measured(Path(folder), place)[1])
             seconds = found["processor seconds"]
             if before:
                 found["growth per doubling"] = round(

@@ -4,9 +4,10 @@ in memory; and an engine is only read, and says in one line why it cannot be."""
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,12 @@ from gnrs_ppl.audit import files
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
 from gnrs_ppl.audit.dialects import DIALECTS, UNTESTED, Dialect
-from gnrs_ppl.audit.engines import connected, log_on
+from gnrs_ppl.audit.engines import connected, log_on, postgres
 from gnrs_ppl.audit.in_place import counted
 from gnrs_ppl.audit.run import execute
 from gnrs_ppl.cli import app
-from gnrs_ppl.context.log import Event, EventLog, resolved
+from gnrs_ppl.cli.process import run
+from gnrs_ppl.context.log import Event, EventLog, read_log, resolved
 from gnrs_ppl.context.types import COLUMNS, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
@@ -299,25 +301,41 @@ BAD = {
 
 
 @pytest.mark.parametrize("url", BAD)
-def test_an_address_that_will_not_do_is_one_line(url: str) -> None:
-    refused = gnrs(*INVOICES, "--on", url)
-    with pytest.raises(InputError) as error, connected(url):
-        raise AssertionError("it was opened")
-    assert refused.exit_code != 0
-    assert BAD[url] in str(error.value)
-    assert "\n" not in str(error.value)
-    assert "secret" not in str(error.value)
+def test_an_address_that_will_not_do_is_one_line(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["audit", *INVOICES, "--on", url])
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    assert BAD[url] in said.err
+    assert said.err.count("\n") == 1
+    assert "secret" not in said.err
 
 
-def test_files_whose_columns_have_two_types_are_refused(tmp_path: Path) -> None:
-    with duckdb.connect() as connection:
-        for kind in ("DATE", "TIMESTAMP"):
-            connection.sql(f"SELECT 'c' AS case_id, 'a' AS activity, {kind} '2024-05-31' AS timestamp").write_parquet(
-                str(tmp_path / f"{kind}.parquet")
-            )  # fmt: skip
-    with pytest.raises(InputError) as error, connected(f"parquet://{tmp_path}"):
-        raise AssertionError("it was opened")
-    assert "column 'timestamp' has another type in some of the files" in str(error.value)
+def test_a_server_that_says_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "GREETING", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://auditor@127.0.0.1:{silent.getsockname()[1]}/db"
+        with pytest.raises(InputError, match="does not answer"), connected(url):
+            raise AssertionError("it was opened")
+
+
+def test_a_table_that_somebody_changes_is_not_waited_for(
+    port: int, postgresql: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server's own limits go before ours, which hold in its transaction alone."""
+    _, records, events = random_pair(0, "response", "any", 6)
+    url = postgresql(events, records)
+    monkeypatch.setitem(postgres._LIMITS, "lock_timeout", "200ms")
+    with closing(asked(port)) as changing:
+        changing.run("ALTER ROLE auditor SET statement_timeout = '7min'")
+        changing.run("BEGIN")
+        changing.run("LOCK TABLE log IN ACCESS EXCLUSIVE MODE")
+        with connected(url) as engine:
+            for name, limit in (("statement_timeout", "7min"), ("client_connection_check_interval", "10s")):
+                assert engine.rows(f"SELECT current_setting('{name}')", {}) == [(limit,)]
+            with pytest.raises(InputError, match="is locked by somebody who changes the table"):
+                log_on(engine, records)
+        changing.run("ROLLBACK")
+        changing.run("ALTER ROLE auditor RESET statement_timeout")
 
 
 def test_a_table_that_will_not_do_is_one_line(tmp_path: Path) -> None:
@@ -454,6 +472,45 @@ def test_an_instant_is_never_told_twice(kind: str, tmp_path: Path, postgresql: P
                     execute(compile_rule(plan), log)
             else:
                 assert execute(compile_rule(plan), log)
+
+
+def test_a_day_that_there_is_not_is_unclear(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D1: in a database as in files, and no reason to stop."""
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    cells = (
+        "2024-02-30",
+        "2023-02-29",
+        "0000-01-01",
+        "1900-02-29T10:00",
+        "2024-13-01",
+        "2024-02-29 10:00",
+        "2000-12-31",
+        None,
+    )
+    values = ", ".join(f"({i}, {'NULL' if cell is None else repr(cell)})" for i, cell in enumerate(cells))
+    rows = f"""SELECT CAST(place AS VARCHAR(1)) AS event_id, 'c' AS case_id, 'pay' AS activity,
+                      TIMESTAMP '2024-05-31' AS timestamp, CAST(cell AS VARCHAR(30)) AS agreed
+               FROM (VALUES {values}) AS v(place, cell)"""
+    with duckdb.connect(str(tmp_path / "log.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE days AS {rows}")
+        connection.execute(
+            f"COPY (SELECT * FROM days ORDER BY event_id) TO '{tmp_path}/days.csv' (TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%SZ')"
+        )
+    with closing(asked(port)) as connection:
+        connection.run("DROP TABLE IF EXISTS days")
+        connection.run(f"CREATE TABLE days AS {rows}")
+    records = RecordLayer.model_validate({"zone": "UTC", "attributes": [{"name": "agreed", "type": "date"}]})
+    select = "SELECT attribute_1, attribute_1_unclear FROM events ORDER BY event_id"
+    expected = [(None, True)] * 5 + [(date(2024, 2, 29), False), (date(2000, 12, 31), False), (None, False)]
+    assert read_log(tmp_path / "days.csv", records).connection.execute(select).fetchall() == expected
+    for url in (
+        f"duckdb://{tmp_path}/log.duckdb?table=days",
+        f"postgresql://auditor@127.0.0.1:{port}/postgres?table=days",
+    ):
+        with connected(url) as engine:
+            assert log_on(engine, records).connection.execute(select).fetchall() == expected
 
 
 def test_what_is_no_number_is_unclear(tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:

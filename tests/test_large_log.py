@@ -224,3 +224,14 @@ def test_ctrl_c_leaves_nothing(moment: str, tmp_path: Path) -> None:
         assert ended(process, signal.SIGINT) == ENDS[signal.SIGINT]
     assert [*copies.iterdir()] == []
     assert {path.name for path in tmp_path.iterdir()} - {"told"} == before
+
+
+def test_the_check_of_a_folder_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = lake(tmp_path)
+    folder, file = (
+        gnrs(capsys, "--rule", tmp_path / "rule.json", "--log", place, "--explain")
+        for place in (log, tmp_path / "log.parquet")
+    )
+    assert folder == file
+    assert (folder[0], folder[2]) == (0, "")
+    assert "c0_verdict" in folder[1]

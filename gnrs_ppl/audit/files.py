@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from gnrs_ppl.audit.large import LargeAudit, audit_in_place
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import validated
+from gnrs_ppl.context.folder import large_log
 from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import RecordLayer, Schema
@@ -60,7 +62,7 @@ def audit_files(
         unless allowed.
     """
     asked = asked_for(rule, log, context, columns=columns, zone=zone)
-    events = _events(asked, None)
+    events = _read(asked)
     result = audit(
         asked.rule,
         events,
@@ -112,16 +114,18 @@ def explain_files(
 ) -> str:
     """The SQL of what :func:`audit_files` would run, in a dialect; raises as it does."""
     asked = asked_for(rule, log, context, columns=columns, zone=zone, elsewhere=on is not None)
-    events = _events(asked, on)
-    plan = check(asked.rule, resolved(asked.records, events), events)
+    with ExitStack() as opened:
+        if asked.log is not None and asked.log.is_dir():
+            events, _ = opened.enter_context(large_log(asked.log, asked.records))
+        else:
+            events = _read(asked) if on is None else log_on(on, asked.records)
+        plan = check(asked.rule, resolved(asked.records, events), events)
     table = EventTable.of(on, asked.records) if on is not None else None
     queries = (compile_rule(plan), compile_procedure(plan))
     return "\n".join(explained(query, dialect, table) for query in queries if query is not None)
 
 
-def _events(asked: Asked, on: Engine | None) -> EventLog:
-    if on is not None:
-        return log_on(on, asked.records)
+def _read(asked: Asked) -> EventLog:
     assert asked.log is not None
     return read_log(asked.log, asked.records)
 

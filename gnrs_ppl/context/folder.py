@@ -7,7 +7,8 @@ Folders in it named ``column=value`` are partitions, and give a column.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 MEMORY: Final = "4GiB"
 """What DuckDB may hold in memory; libraries and the rest of Python come on top."""
+NUMBERED: Final = "file_row_number"
+"""What DuckDB calls a row's place in its Parquet file, from 0."""
+_LAKES: Final = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 _DEFAULT_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 _CHUNK: Final = 1 << 24
 
@@ -85,6 +89,7 @@ class ParquetFolder:
         self.files = sorted(file for file in folder.rglob("*.parquet") if file.is_file())
         if not self.files:
             raise self._error("holds no Parquet file", "name a folder of files that end in .parquet")
+        check_plain(self.files, str(folder))
         self.found = [self._state(file) for file in self.files]
         links = place / "files"
         links.mkdir()
@@ -120,6 +125,8 @@ class ParquetFolder:
         self.counts = [rows[path] for path in paths]
         self.rows = sum(self.counts)
         self.columns = [row[0] for row in described]
+        if NUMBERED in map(str.lower, self.columns):
+            raise self._error(f"column {NUMBERED!r} has a name that DuckDB keeps for itself", "rename it")
         self.header = [name.strip() for name in (*self.columns, *self.partitions)]
         self.types = [row[1] for row in described] + ["VARCHAR"] * len(self.partitions)
 
@@ -141,10 +148,11 @@ class ParquetFolder:
             given[f"p{i}"] = values
             unnested.append(f"unnest($p{i}::VARCHAR[]) AS p{i}")
         listed = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))
+        source = free_name(self.columns)
         return (
-            f"(SELECT before + file_row_number + 1 AS row, {listed} FROM read_parquet($path, "
-            "hive_partitioning = false, file_row_number = true, filename = 'path') AS file "
-            f"JOIN (SELECT {', '.join(unnested)}) AS parts USING (path))"
+            f"(SELECT parts.before + file.{NUMBERED} + 1 AS row, {listed} FROM read_parquet($path, "
+            f"hive_partitioning = false, {NUMBERED} = true, filename = '{source}') AS file "
+            f"JOIN (SELECT {', '.join(unnested)}) AS parts ON parts.path = file.{source})"
         ), given
 
     def fingerprint(self) -> str:
@@ -187,6 +195,28 @@ class ParquetFolder:
 
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(problem, remedy, source=str(self.folder))
+
+
+def check_plain(files: Iterable[Path], source: str) -> None:
+    """Refuse files that belong to a table of a lake: rows that were deleted from it still stand in them."""
+    for folder in sorted({folder for file in files for folder in file.absolute().parents}):
+        lake = next((lake for mark, lake in _LAKES.items() if os.path.isdir(folder / mark)), None)
+        if lake is None and any(folder.glob("metadata/*.metadata.json")):
+            lake = "Iceberg"
+        if lake is not None:
+            raise InputError(
+                f"belongs to a table of {lake} in {folder}, whose files still hold rows that were deleted",
+                "write the table's rows to plain Parquet files, by an engine that reads its log",
+                source=source,
+            )
+
+
+def free_name(columns: Iterable[str]) -> str:
+    """A name that no column has."""
+    taken, name = set(map(str.lower, columns)), "gnrs_file"
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _name(column: str) -> str:

@@ -49,12 +49,19 @@ ATTRIBUTE_TYPES: dict[AttributeType, str] = {
     "boolean": "BOOLEAN",
     "date": "DATE",
 }
+_FOURTHS = "0[48]|[2468][048]|[13579][26]"
+DAY = (
+    "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)-"
+    "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+    f"|([0-9]{{2}}({_FOURTHS})|({_FOURTHS})00)-02-29"
+)
+"""How a text writes a day that there is, from the year 1 on; a database stops at another."""
 # What a cell of each type looks like; anything else is no value (D1).
 _CELLS: dict[AttributeType, str] = {
     "number": r"^[+-]?\d{1,19}(\.\d{0,9}0*)?$",
     "text": "",
     "boolean": "^(?i:true|false)$",
-    "date": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
+    "date": f"^({DAY})([T ].*)?$",
 }
 
 

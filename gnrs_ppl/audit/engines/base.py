@@ -88,7 +88,7 @@ def over(table: EventTable, sql: str, parameters: Mapping[str, object]) -> tuple
     """A SELECT over ``events`` with what these are before it, and all that it names."""
     if not table.parts:  # the engine has them already
         return sql, named_in(sql, parameters)
-    parts = ", ".join(f'"{name}" AS MATERIALIZED ({select})' for name, select in table.parts)
+    parts = ", ".join(f'"{name}" AS ({select})' for name, select in table.parts)
     rest = sql.removeprefix("WITH ")
     whole = f"WITH {parts}{' ' if rest == sql else ', '}{rest}"
     return whole, named_in(whole, {**table.parameters, **parameters})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from gnrs_ppl.audit.engines.base import Kind
 from gnrs_ppl.audit.engines.events import EventTable
-from gnrs_ppl.context.folder import MEMORY
+from gnrs_ppl.context.folder import MEMORY, NUMBERED, check_plain, free_name
 from gnrs_ppl.context.log import ALONE
 from gnrs_ppl.context.output import folder_of_copies
 from gnrs_ppl.errors import InputError, one_line
@@ -92,25 +92,50 @@ def parquet(pattern: str) -> Iterator[Embedded]:
     with _open(address) as connection:
         with _told(address):
             connection.execute("SET VARIABLE parquet_files = $files", {"files": str(place)})
+            files = [
+                Path(file)
+                for (file,) in connection.execute(
+                    "SELECT file FROM glob(getvariable('parquet_files'))"
+                ).fetchall()
+            ]
+            columns = connection.execute(
+                """SELECT name, count(DISTINCT concat(type, ' ', logical_type)) > 1
+                   FROM parquet_schema(getvariable('parquet_files')) WHERE num_children IS NULL GROUP BY name ORDER BY name"""
+            ).fetchall()
+        names = [name for name, _ in columns]
+        check_plain(files, address)
+        _check_columns(columns, files, address)
+        numbered, source = NUMBERED not in map(str.lower, names), free_name(names)
+        with _told(address):
             connection.execute(
-                """CREATE VIEW parquet_rows AS SELECT * FROM read_parquet(getvariable('parquet_files'), hive_partitioning = true,
-                   union_by_name = true, filename = 'gnrs_file', file_row_number = true)"""
+                f"""CREATE VIEW parquet_rows AS SELECT * FROM read_parquet(getvariable('parquet_files'), hive_partitioning = true,
+                    union_by_name = true, filename = '{source}'{f", {NUMBERED} = true" if numbered else ""})"""
             )
-            mixed = connection.execute(
-                """SELECT name FROM parquet_schema(getvariable('parquet_files')) WHERE num_children IS NULL
-                   GROUP BY name HAVING count(DISTINCT concat(type, ' ', logical_type)) > 1 ORDER BY name LIMIT 1"""
-            ).fetchone()
             connection.execute(
                 f"SET allowed_directories = [{_text(str(folder if folder.is_dir() else folder.parent))}]"
             )
             connection.execute("SET enable_external_access = false")
+        row_id = f"concat({source}, ':', {NUMBERED} + 1)" if numbered else None
+        yield Embedded(connection, address, "parquet_rows", row_id)
+
+
+def _check_columns(columns: Sequence[tuple[str, bool]], files: Sequence[Path], address: str) -> None:
+    """Refuse a column of several types, and one whose cells the names of folders would hide."""
+    for name, mixed in columns:
         if mixed:
             raise InputError(
-                f"column {one_line(mixed[0], 60)!r} has another type in some of the files",
+                f"column {one_line(name, 60)!r} has another type in some of the files",
                 "give files that all have the same columns, of the same types",
                 source=address,
             )
-        yield Embedded(connection, address, "parquet_rows", "concat(gnrs_file, ':', file_row_number + 1)")
+    partitions = {part.partition("=")[0].lower() for file in files for part in file.parts[:-1] if "=" in part}
+    hidden = next((name for name, _ in columns if name.lower() in partitions), None)
+    if hidden is not None:
+        raise InputError(
+            f"column {one_line(hidden, 60)!r} stands in the files and in the names of their folders",
+            "rename one of the two",
+            source=address,
+        )
 
 
 @contextmanager

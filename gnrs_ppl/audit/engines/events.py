@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.audit.calendar import changes
 from gnrs_ppl.context.columns import ChosenColumns
-from gnrs_ppl.context.log import ATTRIBUTE_TYPES, ENOUGH_TO_INFER_A_GRAIN, attribute_column
+from gnrs_ppl.context.log import ATTRIBUTE_TYPES, DAY, ENOUGH_TO_INFER_A_GRAIN, attribute_column
 from gnrs_ppl.context.time import GRAINS
 from gnrs_ppl.context.types import COLUMNS, Attribute, Column, RecordLayer
 from gnrs_ppl.context.zone import offsets, span, zone_of
@@ -256,7 +256,7 @@ class _Reading:
         looks = {
             "number": f"regexp_matches({cell}, '^[+-]?[0-9]{{1,19}}([.][0-9]{{0,9}}0*)?$')",
             "boolean": f"lower({cell}) IN ('true', 'false')",
-            "date": f"regexp_matches({cell}, '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ].*)?$')",
+            "date": f"regexp_matches({cell}, '^({DAY})([T ].*)?$')",
         }[attribute.type]
         value = f"CASE WHEN {looks} THEN CAST({f'left({cell}, 10)' if attribute.type == 'date' else cell} AS {kind}) END"
         return [f"{value} AS {column}", f"{text} IS NOT NULL AND NOT ({looks}) AS {column}_unclear"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import SplitResult, unquote
 
 from sqlglot import exp
@@ -33,8 +34,14 @@ _SAID = {
     "42501": ("may not be read by this user", "ask for the right to SELECT from it"),
     "42P01": ("has no such table", "name it: ?table=schema.table"),
     "57014": ("broke the check off", "ask whoever runs the database"),
+    "55P03": ("is locked by somebody who changes the table", "run this again when that has ended"),
 }
 """What the codes of the commonest errors mean, and what to do."""
+GREETING: Final = 10.0
+"""Seconds to wait for a server to answer and to let the user in."""
+_LIMITS: Final = {"statement_timeout": "1h", "lock_timeout": "10s", "client_connection_check_interval": "10s"}
+"""Where the server states none for this user: how long a SELECT may take, how long it may wait for a table, and how
+soon the server notices that nobody waits for it any more."""
 
 
 class Server:
@@ -72,7 +79,7 @@ class Server:
 def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]:
     """A table of a PostgreSQL database."""
     try:
-        from pg8000.native import Connection
+        import pg8000.native  # noqa: F401
     except ImportError:
         raise InputError(
             "PostgreSQL needs pg8000, which is not installed", "pip install 'gnrs-ppl[sql]'"
@@ -85,9 +92,7 @@ def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]
     address = f"postgresql://{user}@{host}{f':{port}' if port else ''}/{name}?table={table}"
     password = unquote(parts.password) if parts.password else os.environ.get("PGPASSWORD")
     with _told(address):
-        connection = Connection(
-            user, host=host, port=port or 5432, database=name, password=password, timeout=None
-        )
+        connection = _greeted(user, host, port or 5432, name, password)
     try:
         with _told(address):
             connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -95,9 +100,30 @@ def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]
             # and rows that a policy hides from this user are an error, not left out
             for way in ("enable_nestloop", "enable_mergejoin", "jit", "row_security"):
                 connection.run(f"SET LOCAL {way} = off")
+            for name, limit in _LIMITS.items():
+                connection.run(
+                    "SELECT set_config(:name, :limit, true) WHERE current_setting(:name) = '0'",
+                    name=name,
+                    limit=limit,
+                )
         yield Server(connection, address, table)
     finally:
         connection.close()
+
+
+def _greeted(user: str, host: str, port: int, database: str, password: str | None) -> Connection:
+    """A connection to a server that answers soon; after that it may take its time."""
+    from pg8000.native import Connection
+
+    line = socket.create_connection((host, port), GREETING)
+    try:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        connection = Connection(user, host=host, database=database, password=password, sock=line)
+    except BaseException:
+        line.close()
+        raise
+    connection._usock.settimeout(None)
+    return connection
 
 
 @contextmanager
