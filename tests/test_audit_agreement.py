@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import cells
 import pytest
-from agreement import HITS, differences, run_template
+from agreement import HITS, differences, run_cells, run_template
 from pairs import random_pair
 from tiers import few, tier
 
@@ -17,8 +18,21 @@ from gnrs_ppl.rule.types import BESIDE, IMPLEMENTED, LOOK_BACK, MUTUAL, NEGATIVE
 def test_sql_equals_the_oracle(template: str, record_property: Callable[[str, object], None]) -> None:
     tally = run_template(template)
     record_property("cells", tally.rows())
-    short = {operator: tally.missing(template, operator) for operator in ("any", "all", "at_least")}
+    short = {operator: tally.missing(operator) for operator in ("any", "all", "at_least")}
     assert not any(short.values()), f"fewer than {HITS} hits: {short}"
+    assert tally.refused <= 0.25 * (tally.pairs + tally.refused)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", IMPLEMENTED)
+def test_every_reason_is_hit_that_can_be_and_no_other(
+    template: str, record_property: Callable[[str, object], None]
+) -> None:
+    """The cells of cells.py, fifty hits in each; `compare` refuses one beside them."""
+    tally = run_cells(template)
+    record_property("reasons", [template, *tally.table()])
+    short = {operator: tally.short(operator) for operator in cells.OPERATORS[template]}
+    assert not any(short.values()), f"fewer than fifty hits: {short}"
     assert tally.refused <= 0.25 * (tally.pairs + tally.refused)
 
 

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from test_semantics_lines import EVALUATORS, NEXT_DAY, Evaluate, due, duty, log, row, rule, said
+from test_semantics_lines import EVALUATORS, NEXT_DAY, Evaluate, anonymous, due, duty, log, row, rule, said
 from tiers import mostly_slow
 
 from gnrs_ppl.audit.checkable import check
@@ -509,6 +509,18 @@ def test_n4_an_act_may_call_for_it(evaluate: Evaluate) -> None:
         due("2024-02-21 10:00"),
         None,
     )
+
+
+def test_n4_what_may_be_the_first_event_and_is_an_exception_excuses_it(evaluate: Evaluate) -> None:
+    """X2: a row that is not known to be another event ends nothing, and is on record before anything can."""
+    first, unless = Act(activity="Review", object="car"), Act(activity="Review", location="hall")
+    structure = rule(duty("init", first, unless=unless), trigger=None)
+    opened = row("o1", "Open", "2024-03-01 09:00", "bank")  # no event of the policy's log
+    told = [row("r1", "Review", "2024-03-01 10:00", location="hall", object=what) for what in ("bike", "car")]
+    records, unclear = log("desk", "bank"), anonymous(told[0], "object")
+    assert said(evaluate(structure, records, [opened, unclear]))[:3] == ("excused", "exception", ("r1",))
+    assert said(evaluate(structure, records, [opened, told[0]]))[:2] == ("indeterminate", "exception_unknown")
+    assert said(evaluate(structure, records, [opened, told[1]]))[:2] == ("satisfied", "proven")
 
 
 SHUT = row("x1", "Close", "2024-03-09 10:00")

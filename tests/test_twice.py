@@ -3,20 +3,19 @@ against the oracle on random rules and logs in the night when clocks are put bac
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import oracle
 import pytest
 from agreement import MOST_SEEDS, differences
-from pairs import BASE, OPERATORS, random_pair
+from pairs import OPERATORS
 from test_audit_mutations import CAUGHT, Mutation, answered, caught, compiler
 from tiers import tier
+from twice_pairs import AMSTERDAM, minutes, twice_pair
 
 from gnrs_ppl.audit.again import check_again, ground
 from gnrs_ppl.audit.checkable import check
@@ -28,9 +27,6 @@ from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
-
-AMSTERDAM = ZoneInfo("Europe/Amsterdam")
-EVENING = datetime(2024, 10, 26, 22)
 
 
 def rule(template: str = "response", **more: Any) -> Structure:
@@ -57,12 +53,6 @@ def row(event: str, activity: str, clock: str, offset: int | None = None, case: 
     ahead = offset if offset is not None else minutes(local.replace(tzinfo=AMSTERDAM))
     utc = local - timedelta(minutes=ahead)
     return Event(event, case, activity, utc, ahead, "second", "ann", "clerk", None, None, "desk")
-
-
-def minutes(at: datetime) -> int:
-    ahead = at.utcoffset()
-    assert ahead is not None
-    return int(ahead.total_seconds()) // 60
 
 
 def said(structure: Structure, layer: RecordLayer, *events: Event) -> list[tuple[str, str]]:
@@ -183,32 +173,6 @@ def test_a_log_in_local_time_says_so(tmp_path: Path) -> None:
     assert any("read both ways by an audit" in finding for finding in log.findings)
     assert "1 rows stand at a local time that comes twice" in " ".join(check(rule(), layer, log).assumptions)
     assert [v.reason for v in evaluate(rule(), layer, log)] == ["twice"]
-
-
-def twice_pair(
-    seed: int, template: str, operator: str, cases: int = 16
-) -> tuple[Structure, RecordLayer, list[Event]]:
-    """The pair of a seed for one template and operator, moved to the night of the 27th of October."""
-    structure, layer, events = random_pair(seed, template, operator, cases)
-    rng = random.Random(f"twice {seed} {template} {operator}")
-    shift = EVENING + timedelta(minutes=20 * rng.randrange(9)) - BASE
-
-    def moved(event: Event) -> Event:
-        if event.timestamp is None:
-            return event
-        at = event.timestamp + shift
-        if event.grain == "day" or rng.random() < 0.3:
-            return event._replace(timestamp=at)
-        ahead = minutes(at.replace(tzinfo=UTC).astimezone(AMSTERDAM))
-        return event._replace(timestamp=at, offset=ahead)
-
-    told = layer.model_dump() | {"offset": None, "zone": "Europe/Amsterdam"}
-    for channel in told["channels"]:
-        for interval in channel["coverage"] or ():
-            interval |= {side: interval[side] + shift for side in ("start", "end")}
-    if layer.end_of_observation is not None:
-        told["end_of_observation"] = layer.end_of_observation + shift
-    return structure, RecordLayer.model_validate(told), [moved(event) for event in events]
 
 
 FAST = (
