@@ -370,6 +370,7 @@ _ELSEWHERE: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Order: _in_every_order,
 }
 _SPARK: dict[type[exp.Expr], Callable[..., None]] = {
+    exp.UnixToTime: _shown_in_utc,
     **_ELSEWHERE,
     exp.Anonymous: _by_its_name,
     exp.ArgMin: _first_known,
@@ -383,7 +384,6 @@ _SPARK: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Select: _counted_out_together,
     exp.Sub: _days_between,
     exp.TimestampTrunc: _without_zone,
-    exp.UnixToTime: _shown_in_utc,
 }
 _RULES: dict[Dialect, dict[type[exp.Expr], Callable[..., None]]] = {"postgres": _POSTGRES, "spark": _SPARK}
 
