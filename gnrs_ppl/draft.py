@@ -174,7 +174,7 @@ def draft_many(
     proposed = _proposed(given, model, seed)
     built, graphs = [], []
     for context, proposals in zip(given, proposed, strict=True):
-        built.append(pools_of(context, proposals.proposals if proposals else ()))
+        built.append(pools_of(context, proposals.proposals if proposals else (), [*map(str, pins)]))
         # A(x) = Π C_k(x), as a factor graph.
         graphs.append(condition(compile_graph(context, built[-1].pools), pins, weights))
 

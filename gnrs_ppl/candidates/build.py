@@ -5,7 +5,7 @@ construction).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from gnrs_ppl.candidates.beside import agrees
 from gnrs_ppl.candidates.data import NOTHING_SAID, SaidOfData, narrowed, said_of_data
 from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
+from gnrs_ppl.candidates.likely import Suggestion, suggestions
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates
@@ -50,14 +51,19 @@ TYPES: dict[str, Any] = {
 
 
 class Built(NamedTuple):
-    """Pools, how many candidates each (source, slot) proposed, and what was dropped with its reason."""
+    """Pools, how many candidates each (source, slot) proposed, what was dropped with its reason, and what the
+    log makes likely that is in no pool.
+    """
 
     pools: Pools
     proposed: Counter[tuple[str, str]]
     dropped: tuple[Dropped, ...]
+    suggested: tuple[Suggestion, ...] = ()
 
 
-def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
+def pools_of(
+    context: Context, proposals: Sequence[ProposedCandidate] = (), asked: Collection[str] = ()
+) -> Built:
     """The pools a context lists by hand, else its own; without what rests on a zero or goes beyond the goal.
 
     Parameters
@@ -65,6 +71,8 @@ def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> B
     context : Context
     proposals : sequence of ProposedCandidate
         Of the fourth source; the pools are what they are without it where there are none.
+    asked : collection of str
+        Pins as ``--fix`` takes them; what the log suggests enters the pools where one of them asks for it.
 
     Raises
     ------
@@ -72,7 +80,7 @@ def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> B
         As :func:`build_pools` and :func:`~gnrs_ppl.candidates.grounding.read_pools`.
     """
     if context.pools is None:
-        return build_pools(context, proposals)
+        return build_pools(context, proposals, asked)
     listed = read_pools(context)
     pools, dropped = ground(listed, context)
     built = Built(
@@ -81,7 +89,9 @@ def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> B
     return _with_proposals(built, proposals, context) if proposals else built
 
 
-def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
+def build_pools(
+    context: Context, proposals: Sequence[ProposedCandidate] = (), asked: Collection[str] = ()
+) -> Built:
     """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the
     goal.
 
@@ -128,6 +138,7 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
         entry = kept["norm"].pop(says)
         told = f"{entry.provenance.partition(': ')[2]}: {dumps(entry.content)}"
         dropped["norm", says] = Dropped("norm", told, reason)
+    suggested = [s for s in suggestions(material) if not _said(s, material, data)]
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
         entries = [*kept[slot].values()]
@@ -146,9 +157,31 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
         others = [entry for entry in entries if "reading" not in entry.sources]
         others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
         chosen = {*read, *others[: max(POOL_LIMIT - len(read), 0)]}
-        stays = (entry for entry in entries if entry in chosen)
+        stays = [entry for entry in entries if entry in chosen]
+        for suggestion in suggested:
+            if suggestion.pin in asked:
+                stays += [*_also_saying(suggestion, stays)]
         pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
-    return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+    left = tuple(s for s in suggested if s.pin not in asked)
+    return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()), left)
+
+
+def _said(suggestion: Suggestion, material: Material, data: SaidOfData) -> bool:
+    """Whether the sentence says what a log suggests, or says otherwise of the same."""
+    if suggestion.condition is not None:
+        return suggestion.condition.attribute in data.attributes
+    said = [s.best for s in material.readings.statements]
+    return any(r.who and suggestion.act in {a.activity for a in r.targets} for r in said)
+
+
+def _also_saying(suggestion: Suggestion, entries: Sequence[PoolEntry]) -> Iterator[PoolEntry]:
+    """Candidates of a pool that say a suggestion too."""
+    known = [(entry.content, entry.vary) for entry in entries]
+    for entry in entries:
+        content = suggestion.said_in(entry.content)
+        if content is not None and (told := (canonical_slot(content), entry.vary)) not in known:
+            known.append(told)
+            yield PoolEntry(*told, ("record",), f"record: {suggestion.because}")
 
 
 def _sentence_alone(material: Material) -> bool:
@@ -292,7 +325,7 @@ def _with_proposals(built: Built, proposals: Sequence[ProposedCandidate], contex
                     next(n for i in count(1) if (n := f"{proposal.slot[0].upper()}-{LLM}-{i}") not in taken)
                 )
             )
-    return Built(Pools.model_validate(pools), proposed, tuple(dropped))
+    return built._replace(pools=Pools.model_validate(pools), proposed=proposed, dropped=tuple(dropped))
 
 
 def as_the_goal_says(proposal: ProposedCandidate, context: Context) -> ProposedCandidate:

@@ -1,19 +1,23 @@
 """What a log makes likely beyond who does what when: a number from which on an act follows, and two acts that
 no person does in one case.
 
-Both are offered with their counts. They say what is customary, and not that anybody wants it: the search
-weighs neither conditions on data nor another person, so a draft lists them among what it left out.
+Both are told with their counts and drafted only where a person asks for them: they say what is customary, and
+not that anybody wants it, and no annotated goal has them, so nothing says how much they should weigh.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 
-from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates
+from gnrs_ppl.candidates.persons import COMPARE_NONE
+from gnrs_ppl.candidates.source import Material
 from gnrs_ppl.context.log import attribute_column
+from gnrs_ppl.rule.canonical import SlotContent
+from gnrs_ppl.rule.types import Condition, Norm, Test, Trigger
 
 BY_CHANCE = 0.001
 """Probability below which what is seen is not taken for chance, over all that was tried."""
@@ -23,8 +27,67 @@ LEAST = 10
 """Fewest cases on either side of a threshold, and fewest in which two acts name their persons."""
 
 
-def likely(material: Material) -> ProposedCandidates:
-    """Thresholds and pairs of persons, for the likeliest openers and the acts that the goal requires."""
+class Suggestion(NamedTuple):
+    """What a log makes likely of an act after an opener.
+
+    Attributes
+    ----------
+    opener, act : str
+    condition : Condition or None
+        On the opener's rows; None for another person.
+    because : str
+        The counts.
+    """
+
+    opener: str
+    act: str
+    condition: Condition | None
+    because: str
+
+    @property
+    def slot(self) -> str:
+        """The slot that would say it."""
+        return "norm" if self.condition is None else "trigger"
+
+    @property
+    def pin(self) -> str:
+        """What asks for it, as ``--fix`` takes it."""
+        if self.condition is None:
+            return "norm.correlate=different_resource"
+        return f"trigger.where={self.condition}"
+
+    def said_in(self, content: SlotContent) -> SlotContent | None:
+        """A trigger or norm that says it too; None where it is about other acts, or says it already."""
+        if isinstance(content, Trigger) and self.condition is not None:
+            act = content.act
+            if act is None or act.activities != (self.opener,) or self.condition in act.conditions:
+                return None
+            narrowed = act.model_copy(update={"where": (*act.where, self.condition)})
+            return content.model_copy(update={"act": narrowed})
+        if not isinstance(content, Norm) or self.condition is not None:
+            return None
+        constraints = tuple(
+            c.model_copy(update={"correlate": "different_resource"})
+            if c.positive
+            and c.target.activities == (self.act,)
+            and c.after is None
+            and c.template not in COMPARE_NONE
+            else c
+            for c in content.constraints
+        )
+        return (
+            content.model_copy(update={"constraints": constraints})
+            if constraints != content.constraints
+            else None
+        )
+
+
+def suggestions(material: Material) -> Iterator[Suggestion]:
+    """Thresholds and pairs of persons, for the likeliest openers and the acts that the goal requires; none
+    where there is no log.
+    """
+    if material.context.records.prospective:
+        return
     for opener in material.openers[:2]:
         for act in material.required:
             if act != opener and {act, opener} <= material.traces.homes.keys():
@@ -53,7 +116,7 @@ class _Split(NamedTuple):
         return self.above[0] + self.up_to[1] if self.follows_above else self.up_to[0] + self.above[1]
 
 
-def _separated(material: Material, opener: str, act: str) -> ProposedCandidates:
+def _separated(material: Material, opener: str, act: str) -> Iterator[Suggestion]:
     """The best threshold of each number on the opener's rows that parts the cases in which the act follows
     from the others.
     """
@@ -73,11 +136,11 @@ def _separated(material: Material, opener: str, act: str) -> ProposedCandidates:
         unit = f" {attribute.unit}" if attribute.unit else ""
         side, other = (best.above, best.up_to) if best.follows_above else (best.up_to, best.above)
         told = f"{'above' if best.follows_above else 'up to'} {_plain(best.threshold)}{unit}"
-        test = "more" if best.follows_above else "at_most"
-        where = [{"attribute": attribute.name, "test": test, "value": _plain(best.threshold)}]
-        yield ProposedCandidate(
-            "trigger",
-            {"act": {"activity": opener, "where": where}, "channel": material.traces.homes[opener]},
+        test: Test = "more" if best.follows_above else "at_most"
+        yield Suggestion(
+            opener,
+            act,
+            Condition(attribute=attribute.name, test=test, value=(best.threshold,)),
             f"with {attribute.name} {told} {act} follows {opener} in {side[0]:,} of {sum(side):,} cases, "
             f"else in {other[0]:,} of {sum(other):,}",
         )
@@ -113,7 +176,7 @@ def _plain(number: Decimal) -> int | float:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _apart(material: Material, opener: str, act: str) -> ProposedCandidates:
+def _apart(material: Material, opener: str, act: str) -> Iterator[Suggestion]:
     """Another person for an act, where no case shows one person with both though persons do both, and chance
     would have shown it.
     """
@@ -146,13 +209,10 @@ def _apart(material: Material, opener: str, act: str) -> ProposedCandidates:
         },
     ).fetchone() or (0, 0, 0, 0.0)
     if cases >= LEAST and not same and both and (1 - chance) ** cases < BY_CHANCE:
-        yield ProposedCandidate(
-            "norm",
-            {
-                "constraints": [
-                    {"template": "response", "target": material.act(act), "correlate": "different_resource"}
-                ]
-            },
+        yield Suggestion(
+            opener,
+            act,
+            None,
             f"in none of {cases:,} cases one person did both {opener} and {act}, though {both:,} do both in "
             f"different cases; by chance it would be about {chance * cases:,.0f}",
         )

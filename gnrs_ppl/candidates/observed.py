@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.candidates.likely import likely
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.candidates.templates import step_names
 from gnrs_ppl.candidates.units import snapped, spoken
@@ -35,7 +34,6 @@ def observed(material: Material) -> ProposedCandidates:
     yield from _norms(material)
     yield from _evidence(material)
     yield from _procedures(material)
-    yield from likely(material)
 
 
 def _scopes(material: Material) -> ProposedCandidates:

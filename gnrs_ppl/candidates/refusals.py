@@ -12,14 +12,15 @@ from gnrs_ppl.candidates.beside import evidence_of, procedure_of, unheld_evidenc
 from gnrs_ppl.candidates.data import not_held, unheld_data, unheld_words
 from gnrs_ppl.candidates.grounding import absent
 from gnrs_ppl.candidates.source import Material
+from gnrs_ppl.candidates.stated import opened_by
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
-from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
+from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, ways
 from gnrs_ppl.reading.narrowing import CIRCUMSTANCE, narrowed_by
-from gnrs_ppl.reading.plain import why_nothing
+from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
@@ -75,6 +76,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
+    if refused := _persons_apart(Material(context)):
+        return refused
     narrows = narrowed_by(readings, vocabulary(context.schema), rules_of(readings)[context.rule])
     if narrows and not context.records.prospective:
         told = f"no act and no field of the log shows '{narrows}'"
@@ -185,6 +188,22 @@ def _nameless(context: Context, reading: Reading, acts: list[ActRead]) -> Refuse
         )
         return Refused(told, REMEDY, reason="names_no_individuals")
     return None
+
+
+def _persons_apart(material: Material) -> Refused | None:
+    """Another person than one whom no rule compares with: a rule does so with whoever opens it."""
+    found = [said for _, said in ways(material.readings, material.rule, material.context.goal)]
+    apart = [r for said in found for r in said if r.by_another]
+    if not apart or any(opened_by(material, said) for said in found):
+        return None
+    meant = apart[0].activation
+    told = f"another person than did {meant.activity!r}" if meant else "another person"
+    return Refused(
+        f"{told} is asked for, and a {declare_name(apart[0].template)} compares persons only with the act "
+        "that opens the rule",
+        "state that duty apart, or leave the person out",
+        reason="names_no_individuals",
+    )
 
 
 def _coarse(context: Context, readings: Readings, reading: Reading) -> Refused | None:

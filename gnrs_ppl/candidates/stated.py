@@ -21,6 +21,7 @@ from gnrs_ppl.candidates.data import (
     on_act,
     recording,
 )
+from gnrs_ppl.candidates.persons import by_another, can_compare
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
@@ -74,11 +75,17 @@ def _stated(material: Material, by: str) -> ProposedCandidates:
         told = f"{by} ({share:.0%})"
         if not all_recorded(material, said) or any(cannot_compare(material.context, r) for r in said):
             continue
-        for opener in _recording_what_is_said(material, said):
+        for opener in opened_by(material, said):
             yield from _trigger(material, said, opener, told)
             yield from _norm(material, said, opener, told)
             yield from _evidence(material, said, opener, told)
         yield from _scope(material, said, told)
+
+
+def opened_by(material: Material, said: Sequence[Reading]) -> list[Opener]:
+    """What may open a rule that says all of what was read, best first: conditions, and who acts."""
+    found = _recording_what_is_said(material, said)
+    return [o for o in found if all(can_compare(r, o.activity) for r in said)]
 
 
 def all_recorded(material: Material, said: Sequence[Reading]) -> bool:
@@ -366,15 +373,13 @@ def _constraints(
     ]
     targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
     for act, target in zip(acts, targets, strict=False):
-        yield {
-            "template": template,
-            "target": target,
-            "correlate": "same_case"
-            if others[act.activity]
-            else key or _correlation(material, reading, opener, act),
-        } | common
-        if reading.who == "another_person" and opener.activity:
-            yield {"template": "not_coexistence", "target": target, "correlate": "same_resource"}
+        constraint = {"template": template, "target": target} | common
+        if reading.by_another:
+            yield from by_another(constraint)
+        elif others[act.activity]:
+            yield constraint | {"correlate": "same_case"}
+        else:
+            yield constraint | {"correlate": key or _correlation(material, reading, opener, act)}
 
 
 def _asked_of_others(material: Material, reading: Reading, act: ActRead) -> dict[str, str]:
@@ -389,9 +394,9 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
     """Same person where the sentence says so, or where those who are bound are recorded as opening it and as
     acting; else the same case.
     """
-    if opener.activity is None or reading.who == "another_person":
+    if opener.activity is None:
         return "same_case"
-    if reading.who == "same_person" or reading.one_subject or reading.template in NEGATIVE:
+    if reading.who is not None or reading.one_subject or reading.template in NEGATIVE:
         return "same_resource"
     if (
         opener.said

@@ -459,7 +459,7 @@ def ask(
             known = read_answers(place, loaded.goal.id) if place.exists() else known
         known = merged(known, given, error)
         chosen = weights_named(weights)
-        graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
+        graph = condition(compile_graph(loaded, pools_of(loaded, (), [*map(str, pins)]).pools), pins, chosen)
         held = mass_of(graph, chosen, mass or SHARE)
         found = checked(held, loaded.resolved, loaded.log, report)
         state = ask_next(held, found, known)

@@ -11,7 +11,7 @@ from gnrs_ppl.context.log import attribute_column
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, support_of
 from gnrs_ppl.rule.canonical import Payload, beyond_payloads, conditions_in, payloads
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.types import KEY_OF, Structure
 
 COLUMN = {
     "role": "role",
@@ -58,7 +58,7 @@ def grounding(structure: Structure, context: Context) -> Grounding:
     Raises
     ------
     InputError
-        The rule states a condition on an attribute that is not declared, or asks for another person.
+        The rule states a condition on an attribute that is not declared.
     """
     attributes = context.profile.attributes
     for what in beyond_payloads(structure, attributes.keys()):
@@ -161,9 +161,8 @@ def _presence(structure: Structure, context: Context) -> list[GroundingQuery]:
 
 
 def _distinctness(structure: Structure, context: Context) -> list[GroundingQuery]:
-    keys = {structure.norm.correlation(c).removeprefix("same_") for c in structure.norm.constraints} - {
-        "case"
-    }
+    correlations = {structure.norm.correlation(c) for c in structure.norm.constraints}
+    keys = {KEY_OF[c] for c in correlations if c in KEY_OF}
     opening, parameters = _opening(structure, context)
     return [
         _ask(

@@ -78,7 +78,7 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     recorded.
 
     Every channel that the procedure inspects has to hold a row, and every attribute that a condition is on a
-    value.
+    value; where another person is asked for, some row has to name one.
 
     Parameters
     ----------
@@ -108,6 +108,10 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     ]
     held = {name for name, attribute in context.profile.attributes.items() if attribute.rows}
     failures += [f"{what}, which no row holds" for what in beyond_payloads(structure, held)]
+    if not _names_people(context) and any(
+        structure.norm.correlation(c) == "different_resource" for c in structure.norm.constraints
+    ):
+        failures.append("another person is asked for, and no row names one")
     selected = _selected_channels(structure)
     for act in _acts(structure):
         if not any(_records(context, channel, act) for channel in selected):
@@ -117,6 +121,10 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
             failures.append(f"the procedure inspects {step.inspects!r}, which holds no row")
     counted = Counter(supports)
     return HardOk(not failures, value, {s: counted[s] for s in SUPPORT_WEIGHTS}, tuple(failures))
+
+
+def _names_people(context: Context) -> bool:
+    return any(pair.recorded.get("resource") for pair in context.profile.pairs.values())
 
 
 def hard_ok_partial(slots: Mapping[str, SlotContent], context: Context) -> HardOk:

@@ -18,8 +18,8 @@ def says(trigger: Trigger, norm: Norm, reading: Reading) -> bool:
     reading says of it.
 
     Where the reading has an activation, the trigger or the constraint's ``after`` is that act; a second
-    activation is ``after``; a stated duration is the deadline, an exception the act that excuses; who opened
-    it is asked, or kept out, where the sentence says the same person or another. What one act or another is
+    activation is ``after``; a stated duration is the deadline, an exception the act that excuses; who acts is
+    whoever opened it, or another person, where the sentence says so. What one act or another is
     to do, one constraint says.
     """
     if (reading.force == "may") != (norm.force == "may"):
@@ -61,22 +61,24 @@ def _fits(trigger: Trigger, constraint: Constraint, reading: Reading) -> bool:
 
 
 def _by_whom(norm: Norm, constraint: Constraint, reading: Reading) -> bool:
-    """Whether the one who opened it is asked, or is kept out, where the sentence says so.
+    """Whether the one who opened it is asked, or another person is, where the sentence says so.
 
-    Where it says nothing of that, the same person is asked only if it names somebody who is bound: what "must
-    be sent", anybody may send.
+    Where it says nothing of that, no other person is asked, and the same person only if it names somebody who
+    is bound: what "must be sent", anybody may send. Where a template compares no persons, another acts where
+    the one who opened it is banned from the act.
     """
+    correlation = norm.correlation(constraint)
+    if reading.by_another:
+        return correlation == "different_resource" or any(
+            c.template == "not_coexistence"
+            and norm.correlation(c) == "same_resource"
+            and c.target == constraint.target
+            for c in norm.constraints
+        )
     if reading.who is None or reading.activation is None:
         named = reading.one_subject or reading.who or reading.bearers
-        return bool(named) or norm.correlation(constraint) != "same_resource"
-    if reading.who == "same_person":
-        return norm.correlation(constraint) == "same_resource"
-    others = (
-        c
-        for c in norm.constraints
-        if c.template == "not_coexistence" and norm.correlation(c) == "same_resource"
-    )
-    return any(c.target == constraint.target for c in others)
+        return correlation != "different_resource" and (bool(named) or correlation != "same_resource")
+    return correlation == "same_resource"
 
 
 def _openers(trigger: Trigger, constraint: Constraint) -> Iterator[str]:

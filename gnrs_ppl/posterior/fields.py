@@ -27,7 +27,7 @@ NOTHING: Final = "none"
 """How a pin writes that an option states nothing in a field."""
 SLOT_FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "scope": ("roles", "locations", "objects", "concerns"),
-    "trigger": ("activity", "location", "object", "role", "channel", "once", "window"),
+    "trigger": ("activity", "location", "object", "role", "where", "channel", "once", "window"),
     "norm": (
         "force",
         "bearer",
@@ -59,6 +59,7 @@ PLAIN: Final[dict[str, str]] = {
     "trigger.location": "where the rule is called up",
     "trigger.object": "what the act that calls the rule up is done to",
     "trigger.role": "who calls the rule up",
+    "trigger.where": "which records call the rule up",
     "trigger.channel": "which log shows that the rule is called up",
     "trigger.once": "whether the first such act of a case calls the rule up, or each",
     "trigger.window": "how long the rule watches once it is called up",
@@ -154,6 +155,7 @@ def said(content: SlotContent) -> dict[str, Values]:
     elif isinstance(content, Trigger):
         found = {
             **_act_fields([content.act] if content.act else []),
+            "where": content.act.conditions if content.act else (),
             "channel": [content.channel],
             "once": [content.once],
             "window": [content.window],

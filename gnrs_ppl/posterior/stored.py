@@ -155,7 +155,7 @@ def stored(folder: Path, context: Path | None = None, weights: str | None = None
         raise InputError("was drafted on another log than its context names now", AGAIN, source=str(path))
     chosen = weights_named(weights) if weights is not None else _weights(file.score.weights)
     pins = tuple(Pin("fix" if p.kind == "fix" else "without", p.place, p.value) for p in file.request.pins)
-    graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
+    graph = condition(compile_graph(loaded, pools_of(loaded, (), [*map(str, pins)]).pools), pins, chosen)
     _require_same(graph, file.structure, path)
     told = file.request.answers
     answers = Answers(tuple(told.answers), told.error) if told else Answers()

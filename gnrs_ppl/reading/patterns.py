@@ -258,13 +258,15 @@ _WHOEVER = (
 )
 _THEMSELVES = r"(?:himself|herself|themselves|themself|oneself|him- or herself)"
 FOUR_EYES = _words(
-    rf"(?:two|separate|different|distinct) (?:\w+ )?{_PEOPLE} (?:must|should|shall|have to|are to|do|does)|"
+    rf"(?:two|(?<!\ba )(?:separate|different|distinct)) (?:\w+ )?{_PEOPLE} (?:must|should|shall|have to|are to|do|does)|"
     rf"(?:must|should|shall|have to|has to|are to|is to|to) (?:always |both )?be (?:\w+ ){{1,4}}by (?:two |two different |separate |different |distinct )"
     rf"(?:\w+ )?{_PEOPLE}|"
     rf"(?:not|never) (?:also )?be the (?:same )?(?:one|{_PEOPLE}) (?:who|that|to|as|\w+ing)|"
     rf"(?:{_WHOEVER} (?!{_UNDERGOES})|(?:the|any) (?:one|person|\w+er) \w+ing )[^.;]{{2,80}}?"
     r"(?:may|must|can|shall|should|will) ?(?:not|never)|"
-    rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
+    rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred|"
+    r"do(?:es)?(?: not|n't) (?!need|have))|"
+    rf"(?:nobody|no one|no-one|no {_PEOPLE}) (?:(?:may|must|can|should|shall|will|is to) )?both (?=[^.;]* and )|"
     rf"(?:nobody|no one|no-one|none|no {_PEOPLE}) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
     rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|"
@@ -293,6 +295,7 @@ THE_ONE_WHO = _words(
 """One person does both, which a ban of it rules out."""
 OTHER_THAN = _words(
     rf"other than (?:whoever|(?:the|those|anyone|an?) ?(?:one|person|{_PEOPLE})? ?(?:who|that))|"
+    rf"(?:another|a different) \w+ than (?:whoever|the (?:one|person|{_PEOPLE}) (?:who|that))|"
     rf"by (?:someone|somebody|an? (?:\w+ )?{_PEOPLE}|people|those|whoever) (?:who |that )?(?:(?:did|does|has|had|have|was|were|is|are) ?(?:not|n['’]t|never)|"
     r"(?:has|had|have|takes?|took) no (?:part|hand|say|share) in)"
 )

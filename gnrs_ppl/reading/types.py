@@ -172,6 +172,13 @@ class Reading:
     why: str = ""
 
     @property
+    def by_another(self) -> bool:
+        """Whether its act is told of another person than who did the activation; "by different people" of two
+        acts that exclude each other says that nobody does both.
+        """
+        return self.who == "another_person" and self.template != "not_coexistence"
+
+    @property
     def activities(self) -> tuple[str, ...]:
         """Activities in DECLARE order: the earlier act first for precedences, the activation first
         otherwise.

@@ -176,6 +176,7 @@ def _candidates(draft: Draft) -> dict[str, Any]:
             for slot in SLOTS
         },
         "dropped": [item._asdict() for item in draft.dropped],
+        "suggested": [{"slot": s.slot, "because": s.because, "fix": s.pin} for s in draft.built.suggested],
     }
 
 

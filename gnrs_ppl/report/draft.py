@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,9 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         for item in draft.dropped:
             _row(dropped, *item)
         console.print(dropped)
+    for suggestion in draft.built.suggested:
+        add = f"add it with --fix {shlex.quote(suggestion.pin)}"
+        console.print(shown(f"the log suggests: {suggestion.because}; {add}", style="dim"))
     for path in written:
         console.print(shown(f"wrote {path}", style="dim"))
 

@@ -106,9 +106,7 @@ def _where(reading: Reading, of: DataOf) -> dict[str, Any]:
 def _correlation(reading: Reading) -> str:
     if reading.activation is None or reading.who is None:
         return "same_case"
-    if reading.who == "another_person" and reading.template != "not_coexistence":
-        return "different_resource"
-    return "same_resource"
+    return "different_resource" if reading.by_another else "same_resource"
 
 
 def _act(act: ActRead, lexicon: Lexicon) -> dict[str, Any]:

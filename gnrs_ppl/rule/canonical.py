@@ -147,7 +147,7 @@ def refuse_data(structure: Structure, why: str) -> None:
 
 
 def beyond_payloads(structure: Structure, held: Collection[str] = ()) -> list[str]:
-    """What a rule states for which no payload stands: conditions on data, and another person.
+    """What a rule states for which no payload stands: conditions on data.
 
     What counts payloads would pass over it.
 
@@ -169,12 +169,11 @@ def beyond_payloads_in(content: SlotContent, held: Collection[str] = ()) -> list
     held : collection of str
         Attributes on which conditions are accounted for elsewhere.
     """
-    named = [c.attribute for _, c in _conditions_of(content) if c.attribute not in held]
-    found = [f"states a condition on {name!r}" for name in named]
-    if isinstance(content, Norm):
-        apart = any(content.correlation(c) == "different_resource" for c in content.constraints)
-        found += ["asks for another person (different_resource)"] if apart else []
-    return found
+    return [
+        f"states a condition on {c.attribute!r}"
+        for _, c in _conditions_of(content)
+        if c.attribute not in held
+    ]
 
 
 def conditions_in(structure: Structure) -> list[tuple[str, Condition]]:

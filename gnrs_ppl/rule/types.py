@@ -225,6 +225,10 @@ class Condition(Frozen):
             raise ValueError("between names the lower value first")
         return self
 
+    def __str__(self) -> str:
+        compared = f"{self.other.of}.{self.other.attribute}" if self.other else ",".join(map(str, self.value))
+        return " ".join(filter(None, (self.attribute, self.test, compared, self.unit)))
+
     @field_serializer("value", when_used="json")
     def _plain_values(self, value: tuple[Decimal | str, ...]) -> list[Scalar]:
         return [

@@ -94,6 +94,7 @@ class Stated(Related):
             "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
         )
         acts = [*targets, *([activation] if activation else []), *excused]
+        another = patterns.ELSE.search(self.text.sentence, sentence.start, sentence.end)
         condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
         condition = condition or self._elsewhere(sentence)
         reading = Reading(
@@ -125,6 +126,7 @@ class Stated(Related):
                 *time_and_people(time, bearers),
                 *([condition] if condition else []),
                 *meanwhile,
+                *([Span(*another.span())] if another else ()),
             ),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
