@@ -137,7 +137,13 @@ def on_duckdb(log: Path) -> Iterator[Place]:
     yield Place(("--log", str(log)))
 
 
-ENGINES = {"duckdb": on_duckdb, "postgresql": on_postgresql}
+@contextmanager
+def on_spark(log: Path) -> Iterator[Place]:
+    """A log as it lies, for Spark in a process of the command's own."""
+    yield Place(("--on", f"spark://{log}/*.parquet"))
+
+
+ENGINES = {"duckdb": on_duckdb, "postgresql": on_postgresql, "spark": on_spark}
 
 
 def measured(folder: Path, place: Place) -> tuple[dict[str, Any], Counter[Any]]:
@@ -153,7 +159,11 @@ def measured(folder: Path, place: Place) -> tuple[dict[str, Any], Counter[Any]]:
     answer = folder / "answer.json"
     with (
         answer.open("w") as output,
-        subprocess.Popen(command, stdout=output, env=os.environ | {"TMPDIR": str(spilled)}) as child,
+        subprocess.Popen(
+            command,
+            stdout=output,
+            env=os.environ | {"TMPDIR": str(spilled), "SPARK_LOCAL_DIRS": str(spilled)},
+        ) as child,
     ):
         while child.poll() is None:
             most = max(most, held(child.pid) + (held(place.server) if place.server else 0))
