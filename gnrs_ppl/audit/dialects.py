@@ -237,6 +237,8 @@ def _named(node: exp.Anonymous) -> None:
         _put(node, f"(:n) * INTERVAL '1 {name.removeprefix('to_')[:-1]}'", n=node.expressions[0])
     elif name == "epoch_us":
         _put(node, "CAST(EXTRACT(EPOCH FROM :at) * 1000000 AS BIGINT)", at=node.expressions[0])
+    elif name == "md5_number_lower":  # any number that tells texts apart
+        _put(node, "hashtextextended(:text, 0)", text=node.expressions[0])
     elif name == "list_position":
         _put(node, "array_position(:all, :item)", all=node.expressions[0], item=node.expressions[1])
 
@@ -278,7 +280,9 @@ def _beside(node: exp.Explode) -> None:
 
 
 def _by_its_name(node: exp.Anonymous) -> None:
-    if node.name.lower() == "epoch_us":
+    if node.name.lower() == "md5_number_lower":
+        _put(node, "xxhash64(:text)", "spark", text=node.expressions[0])
+    elif node.name.lower() == "epoch_us":
         _put(node, "unix_micros(CAST(:at AS TIMESTAMP_LTZ))", "spark", at=node.expressions[0])
     else:
         _named(node)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gnrs_ppl.audit.engines.events import EventTable, named_in
-from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.log import TYPES, EventLog, attribute_column
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError
 
@@ -163,17 +163,15 @@ def log_on(engine: Engine, records: RecordLayer) -> EventLog:
     counts = connection.execute("SELECT count(*), count(DISTINCT case_id) FROM events").fetchone()
     events, cases = counts or (0, 0)
     log = EventLog(connection, "", events, cases, table.findings, records)
-    first, last = log.one(
-        'SELECT CAST(min("timestamp") AS VARCHAR), CAST(max("timestamp") AS VARCHAR) FROM events'
-    )
-    told = [
-        engine.address.partition("?")[0],
-        engine.table,
-        events,
-        cases,
-        first,
-        last,
-        sorted(log.seen.items(), key=repr),
-    ]
+    (rows,) = log.one(f"SELECT {_sum_of_rows(records)} FROM events")
+    told = [engine.address.partition("?")[0], engine.table, events, cases, str(rows)]
     fingerprint = hashlib.sha256(repr(told).encode()).hexdigest()
     return EventLog(connection, fingerprint, events, cases, table.findings, records, table.instants)
+
+
+def _sum_of_rows(records: RecordLayer) -> str:
+    """A number that another cell, row or lack of one makes another, whatever the order of the rows."""
+    columns = [*TYPES, *(attribute_column(i) for i in range(len(records.attributes)))]
+    cells = (f"epoch_us({name})" if name == "timestamp" else f'"{name}"' for name in columns)
+    texts = (f"coalesce(CAST({cell} AS VARCHAR), chr(1))" for cell in cells)
+    return f"sum(CAST(md5_number_lower({' || chr(2) || '.join(texts)}) AS DECIMAL(38, 0)))"
