@@ -67,7 +67,7 @@ class Direction:
             self.constraint["count"], policy["k"] = (2, 1) if by_count else (1, 2)
 
     def excusable(self) -> None:
-        self.constraint["unless"] = {"activity": "Waive"}
+        self.constraint |= {"unless": {"activity": "Waive"}, "in_the_meantime": False}
 
     def follow(self) -> None:
         """A second activation is waited for."""
@@ -238,34 +238,52 @@ def _perhaps_followed(d: Direction) -> None:
 
 
 def _perhaps_excused(d: Direction) -> None:
-    d.watch()
-    d.plain()
-    d.excusable()
-    d.correlate("same_case")
-    if d.template not in NEGATIVE:
+    if d.template in NEGATIVE:  # broken in logs whose silence about the exception says nothing
+        _done(d)
+        d.watch(closed=False)
+        d.drop("Waive", share=0.7)
+    else:
+        d.watch()
+        d.plain()
+        d.correlate("same_case")
         d.drop("Visit", "Letter")
-    d.place("Waive", d.logs, *([-0.1] * len(d.logs)))
-    d.blank("Waive", "timestamp", "channel", "activity", share=0.9)
+        d.place("Waive", d.logs, *([-0.1] * len(d.logs)))
+        d.blank("Waive", "timestamp", "channel", "activity", share=0.9)
+    d.excusable()
 
 
 def _excused(d: Direction) -> None:
-    d.watch()
-    d.excusable()
-    if d.template not in NEGATIVE:
+    if d.template == "init":
+        _perhaps_first(d)
+    elif d.template in NEGATIVE:
+        _done(d)
+        d.excusable()
+        d.drop("Waive")
+        d.place("Waive", d.logs, *([-0.3] * len(d.logs)))
+    else:
+        d.watch()
+        d.excusable()
         d.drop("Visit", "Letter", share=0.8)
-    if (
-        d.template == "init"
-    ):  # what may be the first event, and is an exception for certain, is no other event
-        d.plain()
-        d.correlate("same_case")
-        d.rule["evidence"]["channels"] = ["site_log"]
-        d.rule["evidence"]["k"] = d.rule["evidence"]["k"] and 1
-        d.constraint["target"] = {"any_of": ["Visit", {"activity": "Letter", "object": "car"}]}
-        d.constraint["unless"] = {"any_of": ["Waive", {"activity": "Letter", "location": "south"}]}
-        d.drop("Visit", "Letter", "Waive", "Note")
-        d.place("Letter", ["site_log"], 0.1)
-        d.rows = [row._replace(location="south") if row.activity == "Letter" else row for row in d.rows]
-        d.blank("Letter", "object")
+
+
+def _perhaps_first(d: Direction) -> None:
+    """What may be the first event, and is an exception for certain, is no other event."""
+    d.plain()
+    d.correlate("same_case")
+    policy = d.rule["evidence"]
+    policy |= {"channels": ["site_log"], "k": policy["k"] and 1}
+    d.constraint["target"] = {"any_of": ["Visit", {"activity": "Letter", "object": "car"}]}
+    d.constraint["unless"] = {"any_of": ["Waive", {"activity": "Letter", "location": "south"}]}
+    d.drop("Visit", "Letter", "Waive", "Note")
+    d.place("Letter", ["site_log"], 0.1)
+    d.rows = [row._replace(location="south") if row.activity == "Letter" else row for row in d.rows]
+    d.blank("Letter", "object")
+
+
+def _waiting(d: Direction) -> None:
+    d.watch()
+    d.layer["end_of_observation"] = "2024-01-28"
+    d.drop("Visit", "Letter", share=0.8)
 
 
 def _between(d: Direction) -> None:
@@ -299,7 +317,7 @@ def _crowded(d: Direction) -> None:
 
 DIRECTIONS: dict[str, Callable[[Direction], None]] = {
     "unknown_key": _no_key, "unknown_match": _perhaps, "unknown_tie": _at_once, "tie": _tied, "open_world": _open,
-    "uncovered": _not_covered, "split": _apart, "uncorroborated": _alone, "seen": _still_open, "proven": _done,
+    "uncovered": _not_covered, "split": _apart, "uncorroborated": _alone, "seen": _still_open, "open": _waiting, "unseen": _waiting, "proven": _done, "seen_forbidden": _done,
     "late": _after, "absent": _never, "not_preceded": _never, "too_few": _never, "refuted": _never,
     "no_after": _not_followed, "after_unknown": _perhaps_followed, "exception_unknown": _perhaps_excused,
     "exception": _excused, "unknown_order": _between, "uncounted": _in_hours, "twice": _crowded,
