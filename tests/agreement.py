@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 
 import cells
 import oracle
 import tiers
+from asked_pairs import WAYS
 from cells import Outcome
 from data_pairs import data_pair
 from directed_pairs import Pair, directed_pair
-from pairs import OPERATORS, random_pair
+from pairs import random_pair
 from tiers import tier
 from twice_pairs import twice_pair
 from working_pairs import working_pair
@@ -115,14 +117,15 @@ def _unlike(what: str, want: list[InstanceVerdict], got: list[InstanceVerdict]) 
 
 
 class Tally:
-    """Of one template: how many pairs were compared and how many refused, and the hits per cell."""
+    """Of one template or of one kind of asking: how many pairs were compared and how many refused, and the hits per
+    column of its table and outcome."""
 
-    def __init__(self, template: str) -> None:
-        self.template = template
+    def __init__(self, name: str, wanted: Mapping[str, frozenset[Outcome]]) -> None:
+        self.name, self.wanted = name, wanted
         self.hits: Counter[tuple[str, Outcome]] = Counter()
         self.pairs = self.refused = 0
 
-    def compare(self, pair: Pair, operator: str, *, procedure: bool) -> None:
+    def compare(self, pair: Pair, column: str, *, procedure: bool = False) -> None:
         """Count what compiler and oracle agree on; raises AssertionError where they do not, and at a cell that is
         not reachable."""
         try:
@@ -130,48 +133,50 @@ class Tally:
         except GnrsError:
             self.refused += 1
             return
-        rule = f"{self.template} {operator}\n{pair[0].model_dump_json(exclude_defaults=True)}\n"
+        rule = f"{self.name} {column}\n{pair[0].model_dump_json(exclude_defaults=True)}\n"
         assert not found, rule + "\n".join(found[:4])
         self.pairs += 1
         hits = Counter(Outcome(v.verdict, v.reason) for v in want)
-        beyond = hits.keys() - cells.reachable(self.template, operator)
-        assert not beyond, f"{rule}{beyond} does not stand in cells.py"
-        self.hits.update({(operator, outcome): number for outcome, number in hits.items()})
+        beyond = hits.keys() - self.wanted[column]
+        assert not beyond, f"{rule}{beyond} is not reachable, by what is written"
+        self.hits.update({(column, outcome): number for outcome, number in hits.items()})
 
-    def verdicts(self, operator: str) -> Counter[Verdict]:
+    def verdicts(self, column: str) -> Counter[Verdict]:
         found: Counter[Verdict] = Counter()
         for (asked, outcome), number in self.hits.items():
-            found[outcome.verdict] += number * (asked == operator)
+            found[outcome.verdict] += number * (asked == column)
         return found
 
     def missing(self, operator: str) -> list[Verdict]:
         had = self.verdicts(operator)
-        return [v for v in reachable(self.template, operator) if had[v] < HITS]
+        return [v for v in reachable(self.name, operator) if had[v] < HITS]
 
-    def short(self, operator: str) -> list[Outcome]:
+    def short(self, column: str) -> list[Outcome]:
         """The reachable cells with fewer than fifty hits."""
-        wanted = cells.reachable(self.template, operator)
-        return sorted(outcome for outcome in wanted if self.hits[operator, outcome] < 50)
+        return sorted(outcome for outcome in self.wanted[column] if self.hits[column, outcome] < 50)
 
     def rows(self) -> list[str]:
-        counts = {operator: self.verdicts(operator) for operator in cells.OPERATORS[self.template]}
+        counts = {operator: self.verdicts(operator) for operator in self.wanted}
         return [
-            f"{self.template:<20}{operator:<10}" + "".join(f"{had[v]:>15,}" for v in VERDICTS)
+            f"{self.name:<20}{operator:<10}" + "".join(f"{had[v]:>15,}" for v in VERDICTS)
             for operator, had in counts.items()
         ]
 
     def table(self) -> list[str]:
-        """Hits per outcome and operator; a dash where it is not reachable."""
-        wanted = {operator: cells.reachable(self.template, operator) for operator in OPERATORS}
-        every = sorted(set[Outcome]().union(*wanted.values()))
-        return [
-            f"  {outcome.verdict:<15}{outcome.reason:<20}"
+        """Hits per outcome and column; a dash where it is not reachable."""
+        every = sorted(frozenset[Outcome]().union(*self.wanted.values()))
+        return [f"{self.name:<35}" + "".join(f"{column:>14}" for column in self.wanted)] + [
+            f"  {outcome.verdict:<14}{outcome.reason:<19}"
             + "".join(
-                f"{self.hits[operator, outcome] if outcome in wanted[operator] else '–':>12}"
-                for operator in OPERATORS
+                f"{self.hits[column, outcome] if outcome in outcomes else '–':>14}"
+                for column, outcomes in self.wanted.items()
             )
             for outcome in every
         ]
+
+
+def of_template(template: str) -> Tally:
+    return Tally(template, {o: cells.reachable(template, o) for o in cells.OPERATORS[template]})
 
 
 HEADER = f"{'template':<20}{'operator':<10}" + "".join(f"{v:>15}" for v in VERDICTS)
@@ -179,8 +184,8 @@ HEADER = f"{'template':<20}{'operator':<10}" + "".join(f"{v:>15}" for v in VERDI
 
 def run_template(template: str) -> Tally:
     """Random pairs of a template until every verdict it can have has its hits, in the fast tier those of FEW."""
-    tally = Tally(template)
-    for operator in OPERATORS:
+    tally = of_template(template)
+    for operator in tally.wanted:
         for seed in FEW.get((template, operator), ()) if tiers.fast else range(MOST_SEEDS):
             if not tally.missing(operator):
                 break
@@ -190,35 +195,38 @@ def run_template(template: str) -> Tally:
 
 def run_cells(template: str) -> Tally:
     """Random pairs of every family, then pairs that are directed to the cells that are short of hits."""
-    tally = Tally(template)
-    for operator in cells.OPERATORS[template]:
+    tally = of_template(template)
+    for operator in tally.wanted:
         for seed in range(2):
             for family in (random_pair, data_pair, working_pair, twice_pair):
                 tally.compare(family(seed, template, operator, CASES), operator, procedure=seed == 1)
         for seed in range(MOST_SEEDS):
             for outcome in tally.short(operator):
-                pair = directed_pair(seed, template, operator, outcome, CASES)
-                tally.compare(pair, operator, procedure=False)
+                tally.compare(directed_pair(seed, template, operator, outcome, CASES), operator)
+    return tally
+
+
+def run_ways(about: str) -> Tally:
+    """Pairs that ask in each way of a kind, directed to the cells that are short of hits."""
+    tally = Tally(about, {name: way.reachable() for name, way in WAYS[about].items()})
+    for name, way in WAYS[about].items():
+        for seed in range(MOST_SEEDS):
+            for outcome in tally.short(name):
+                tally.compare(way.pair(seed, outcome, CASES), name)
     return tally
 
 
 def main() -> None:
-    tallies = []
-    for template in sys.argv[1:] or IMPLEMENTED:
-        tally = run_cells(template)
-        print(f"{template:<37}" + "".join(f"{operator:>12}" for operator in OPERATORS))
+    hits, pairs, refused, verdicts = list[int](), 0, 0, 0
+    for name in sys.argv[1:] or (*IMPLEMENTED, *WAYS):
+        tally = run_ways(name) if name in WAYS else run_cells(name)
         print("\n".join(tally.table()), flush=True)
-        tallies.append(tally)
-    wanted = [
-        tally.hits[operator, outcome]
-        for tally in tallies
-        for operator in OPERATORS
-        for outcome in cells.reachable(tally.template, operator)
-    ]
+        hits += [tally.hits[column, outcome] for column, found in tally.wanted.items() for outcome in found]
+        pairs, refused = pairs + tally.pairs, refused + tally.refused
+        verdicts += tally.hits.total()
     print(
-        f"{len(wanted)} reachable cells, each hit {min(wanted):,} times or more; none hit beside them. "
-        f"{sum(tally.pairs for tally in tallies):,} pairs, {sum(tally.hits.total() for tally in tallies):,} verdicts, "
-        f"SQL equal to the oracle in each; {sum(tally.refused for tally in tallies)} further pairs refused"
+        f"{len(hits):,} reachable cells, each hit {min(hits):,} times or more, and none beside them; "
+        f"{verdicts:,} verdicts of {pairs:,} pairs, SQL equal to the oracle in each; {refused:,} further pairs refused"
     )
 
 

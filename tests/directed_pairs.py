@@ -130,8 +130,8 @@ def _no_key(d: Direction) -> None:
     d.watch()
     d.plain()
     d.correlate(d.rng.choice(("same_resource", "same_object")))
-    for activity in ("Open", "Visit"):
-        d.blank(activity, "resource" if d.constraint["correlate"] == "same_resource" else "object", share=0.6)
+    for field in ("resource", "object"):
+        d.blank("Open", field, share=0.6)
     if d.template == "init":  # without a key nothing ends its interval, so its first row must be unknown (N4)
         d.layer["case_start"] = ()
         for channel in d.layer["channels"]:
@@ -208,6 +208,17 @@ def _done(d: Direction) -> None:
     number = 1 if d.template in NEIGHBOURS or d.rule["evidence"]["operator"] == "any" else len(d.logs)
     logs = d.logs[:1] if d.constraint["count"] > 1 or d.template == "exactly" else d.logs
     d.place("Visit", logs, *([d.side * 0.1] * max(number, d.constraint["count"])))
+
+
+def _too_often(d: Direction) -> None:
+    d.watch()
+    d.plain()
+    d.correlate("same_case")
+    d.constraint["unless"], d.constraint["in_the_meantime"] = None, False
+    d.drop("Visit", "Letter")
+    d.place("Visit", d.logs[:1], *([0.1] * (d.constraint["count"] + 1)))
+    if d.template == "exclusive_choice":
+        d.place("Letter", d.logs[:1], 0.1)
 
 
 def _after(d: Direction) -> None:
@@ -317,7 +328,7 @@ def _crowded(d: Direction) -> None:
 
 DIRECTIONS: dict[str, Callable[[Direction], None]] = {
     "unknown_key": _no_key, "unknown_match": _perhaps, "unknown_tie": _at_once, "tie": _tied, "open_world": _open,
-    "uncovered": _not_covered, "split": _apart, "uncorroborated": _alone, "seen": _still_open, "open": _waiting, "unseen": _waiting, "proven": _done, "seen_forbidden": _done,
+    "uncovered": _not_covered, "split": _apart, "uncorroborated": _alone, "seen": _still_open, "open": _waiting, "unseen": _waiting, "proven": _done, "too_many": _too_often, "seen_forbidden": _done,
     "late": _after, "absent": _never, "not_preceded": _never, "too_few": _never, "refuted": _never,
     "no_after": _not_followed, "after_unknown": _perhaps_followed, "exception_unknown": _perhaps_excused,
     "exception": _excused, "unknown_order": _between, "uncounted": _in_hours, "twice": _crowded,
@@ -328,7 +339,13 @@ FAMILIES = {"uncounted": working_pair, "twice": twice_pair}
 
 def directed_pair(seed: int, template: str, operator: str, outcome: Outcome, cases: int) -> Pair:
     """The pair of a seed for one template and operator, turned towards an outcome."""
+    return directed(seed, template, operator, outcome, cases).pair
+
+
+def directed(seed: int, template: str, operator: str, outcome: Outcome, cases: int) -> Direction:
+    """The same as plain data, to be turned further."""
     pair = FAMILIES.get(outcome.reason, random_pair)(seed, template, operator, cases)
-    direction = Direction(random.Random(f"{outcome} {seed} {template} {operator}"), template, pair)
+    rng = random.Random(f"{outcome} {seed} {template} {operator}")
+    direction = Direction(rng, template, pair)
     DIRECTIONS.get(outcome.reason, lambda _: None)(direction)
-    return direction.pair
+    return direction
