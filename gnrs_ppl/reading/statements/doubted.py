@@ -12,7 +12,7 @@ from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
-from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
 
 _EVENTS = ("after", "only_after", "before", "until")
@@ -130,8 +130,25 @@ class Doubted(Stated):
     def _tells_well(self, clause: Clause) -> bool:
         """Whether a clause tells an act well enough to be read."""
         return any(
-            clause.opened <= self._starts(k) < clause.end and m.told[0].score >= ENOUGH
+            clause.opened <= self._starts(k) < clause.end
+            and m.told[0].score >= ENOUGH
+            and not self._describes_a_thing(k)
             for k, m in enumerate(self.marked.mentions)
+        )
+
+    def _describes_a_thing(self, k: int) -> bool:
+        """Whether a mention is only of the thing that the noun right behind it names: "the delivery note"."""
+        told, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        thing = told.at + 1
+        return (
+            len(told.used) == 1
+            and bool(lemmas(tokens[told.at].text, "n"))
+            and thing < len(tokens)
+            and self._is_content(thing)
+            and thing not in self.marked.marks
+            and thing not in self.text.named
+            and tokens[thing].start < self._clause(k).end
+            and bool(lemmas(tokens[thing].text, "n"))
         )
 
     def _befell(self, clause: Clause) -> bool:
@@ -142,9 +159,14 @@ class Doubted(Stated):
             if clause.kind == "after"
             else patterns.OF_A_THING.match(told)
         )
-        temporal = opens and patterns.EVENT.search(told)
+        temporal = opens and (patterns.EVENT.search(told) or self._names_event(clause))
         pointing = patterns.THAT.match(told) or patterns.PERIOD.search(told)
         return bool(temporal and self._content(clause)) and not pointing
+
+    def _names_event(self, clause: Clause) -> bool:
+        """Whether a clause names an event by a noun and what it is of: "the receipt of the invoice"."""
+        event = patterns.NAMES_EVENT.match(self.text.sentence, clause.start, clause.end)
+        return event is not None and bool(word(event[1].lower()).verbs)
 
     def _content(self, clause: Clause) -> list[int]:
         """Tokens of a clause that have content."""
