@@ -718,20 +718,20 @@ def test_what_a_sentence_about_a_real_log_means_is_told_in_that_logs_own_names(f
         ]
 
 
-@pytest.mark.parametrize(("file", "rules", "least"), [("practice", 47, 47), ("three_officers", 28, 24)])
-def test_sentences_about_real_logs_are_read(file: str, rules: int, least: int) -> None:
+@pytest.mark.parametrize(("file", "wrong"), [("practice", 0), ("three_officers", 4)])
+def test_sentences_about_real_logs_are_read(file: str, wrong: int) -> None:
     entries = yaml.safe_load((HERE / "real_logs" / f"{file}.yaml").read_text(encoding="utf-8"))
     stated = [e for e in entries if "rule" in e["expected"]]
     schemas = {log: of_log(log) for log in {e["log"] for e in stated}}
-    right = [
-        reads(
+    missed = [
+        e["id"]
+        for e in stated
+        if not reads(
             read(" ".join(e["sentence"].split()), schemas[e["log"]]),
             Structure.model_validate(e["expected"]["rule"]),
         )
-        for e in stated
     ]
-    assert len(right) == rules
-    assert sum(right) >= least
+    assert len(missed) <= wrong, missed
 
 
 @pytest.mark.parametrize(

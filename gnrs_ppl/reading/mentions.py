@@ -70,6 +70,9 @@ _WITHIN_PHRASE = frozenset(
     | {"must", "shall", "should", "may", "can", "will", "always", "never", "also", "first", "only"}
 )
 """What may stand between a verb and what it is done to, or the other way round in the passive."""
+_IN_PERFECT = frozenset({"already", "been", "not", "never", "yet", "just", "since", "now", "previously"})
+"""What may stand between a verb in the perfect and its auxiliary."""
+_PERFECT = frozenset({"has", "have", "had", "already", "previously"})
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
@@ -130,7 +133,7 @@ def mentions(
             or (not t.by_verb and not _beside_another(t, tokens))
         )
     ]
-    return _grouped(_without_echoes(found), tokens)
+    return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
 
 
 def _beside_another(told: Told, tokens: Sequence[Token]) -> bool:
@@ -147,6 +150,10 @@ class _Text:
         self.things = sorted(things)
         self.sayings = self.plain.sayings
         self.phrasal = [_phrasal(tokens, i) for i in range(len(tokens))]
+        self.befell = frozenset(i for i in range(len(tokens)) if _befell(tokens, i))
+        self.heads = frozenset(variant[0][0] for entry in words.acts for variant in entry.variants)
+        nouns = (action.noun.split() for action in words.actions.values() if action.noun)
+        self.modifiers = frozenset(n[0] for n in nouns if len(n) > 1 and n[1] not in STOP)
         content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
         self.content = {True: content, False: [i for i in content if self.phrasal[i] or self.sayings[i]]}
         self.part, number = list[int](), 0
@@ -169,6 +176,16 @@ class _Text:
             self._scores[wanted] = [(found[i], i) for i in told][:MOST_PLACES]
         return self._scores[wanted]
 
+    def of_another(self, wanted: str, k: int, i: int) -> bool:
+        """Whether a verb in the perfect tells an act by itself, and is neither a further word of one ("remind who has
+        paid") nor what a noun is for ("payment reminder").
+        """
+        if i not in self.befell:
+            return False
+        if k > 0:
+            return wanted in self.heads
+        return wanted in self.modifiers and not self.heads.isdisjoint(lemmas(self.tokens[i].text, "v"))
+
     def score(self, wanted: str, i: int) -> float:
         return next((score for score, at in self.scores(wanted) if at == i), 0.0)
 
@@ -190,6 +207,15 @@ class _Text:
             if self.sayings[i]
             else ()
         )
+
+
+def _befell(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a verb is told as done before: has already paid, has been paid, already paid."""
+    before = i - 1
+    while before >= 0 and tokens[before].text in _IN_PERFECT:
+        before -= 1
+    found = {t.text for t in tokens[max(before, 0) : i]}
+    return not found.isdisjoint(_PERFECT) and bool(lemmas(tokens[i].text, "v"))
 
 
 def _phrasal(tokens: Sequence[Token], i: int) -> str:
@@ -233,7 +259,9 @@ def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float],
             found += [
                 _at(text, activity, variant, k, score, i)
                 for score, i in text.scores(wanted)
-                if score >= CLASSMATE and not (shared and text.by_particle(wanted, i, score))
+                if score >= CLASSMATE
+                and not (shared and text.by_particle(wanted, i, score))
+                and not text.of_another(wanted, k, i)
             ]
     return found
 
@@ -249,7 +277,7 @@ def _at(
         if j == k:
             continue
         among = text.scores(wanted) + ([(SAID, p) for p in text.things] if wanted in GENERIC_WORDS else [])
-        reach = ((s * _reach(text, wanted, j == 0, i, p), p) for s, p in among if p not in used)
+        reach = ((s * _reach(text, wanted, j == 0, i, p), p) for s, p in among if p not in used and not text.of_another(wanted, j, p))
         best, place = max(reach, key=lambda found: found[0], default=(0.0, -1))
         if best < TAKES_PART:
             continue
@@ -295,7 +323,16 @@ def _given(tokens: Sequence[Token], i: int) -> list[int] | None:
         return None
     if lemmas(tokens[at].text, "v")[:1] in _GIVES:
         return [at]
-    return [] if {t.text for t in tokens[at:i]} & _GIVEN_BY else None
+    return _brought(tokens, i) if {t.text for t in tokens[at:i]} & _GIVEN_BY else None
+
+
+def _brought(tokens: Sequence[Token], i: int) -> list[int]:
+    """Where the verb is that a thing has behind it in the passive: "no penalty may be added"."""
+    at = i + 1
+    while at < len(tokens) and tokens[at].text in _WITHIN_PHRASE:
+        at += 1
+    brings = at > i + 1 and at < len(tokens) and set(lemmas(tokens[at].text, "v")) & set(_BRING)
+    return [at] if brings else []
 
 
 def _brings(variant: tuple[tuple[str, float], ...], k: int) -> bool:
@@ -358,10 +395,38 @@ def _gathered(told: Told, groups: Sequence[Sequence[Told]]) -> bool:
 
 
 def _borrows(told: Told, same: Sequence[Told]) -> bool:
-    """Whether the same act is told by another verb that stands nearer to a word they share."""
+    """Whether the same act is told as well by another verb that stands nearer to a word they share."""
     return any(
-        abs(w - o.at) < abs(w - told.at) for o in same for w in set(told.used) & set(o.used) - {told.at, o.at}
+        o.exact >= told.exact and abs(w - o.at) < abs(w - told.at) for o in same for w in set(told.used) & set(o.used) - {told.at, o.at}
     )
+
+
+def _less_of_another(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
+    """Acts less sure where their noun is said to be of what another act is done to: the notification of the result."""
+    of_noun: dict[int, list[Told]] = {}
+    for told in found:
+        of_noun.setdefault(told.at, []).append(told)
+    return [
+        told._replace(score=told.score * FURTHER * ELSEWHERE)
+        if (told_of := _complement(tokens, told.at)).isdisjoint(told.used)
+        and any(o.exact and not told_of.isdisjoint(o.used) for o in of_noun[told.at])
+        else told
+        for told in found
+    ]
+
+
+def _complement(tokens: Sequence[Token], at: int) -> set[int]:
+    """The words that say of what a noun is: the notification of the appeal's result."""
+    if at + 1 >= len(tokens) or tokens[at + 1].text != "of":
+        return set()
+    i = at + 2
+    while i < len(tokens) and tokens[i].text in _BEFORE_GIVEN | {"'s"}:
+        i += 1
+    found = set[int]()
+    while i < len(tokens) and tokens[i].text[0].isalnum() and tokens[i].text not in STOP | {"must", "may"}:
+        found.add(i)
+        i += 1 + (i + 1 < len(tokens) and tokens[i + 1].text == "'s")
+    return found
 
 
 def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:

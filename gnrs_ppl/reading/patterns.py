@@ -305,6 +305,14 @@ LACKED = re.compile(
     re.IGNORECASE,
 )
 """Before an act that was not done to what something else is said of."""
+NOT_ON_RECORD = re.compile(
+    r"\s+(?:(?:of|for|on|to|by)\s+(?:[\w'’-]+\s+){1,4}?)?(?:is|are|was|were|has been|have been)\s+(?:still\s+)?"
+    r"(?:(?:not|never)\s+(?:yet\s+)?(?:recorded|registered|logged|noted|documented|entered|made|received|done|held|there|"
+    r"available|found|on (?:record|file)|(?:in|on) the (?:file|records?|register|log|books|case))|missing|lacking|absent|"
+    r"outstanding)\b",
+    re.IGNORECASE,
+)
+"""Behind an act told by its noun, says that it was not done: the payment is not recorded, is missing."""
 NOT_DONE_TO = re.compile(
     rf"\b(?:who|that|which)\s+(?:is|are|was|were|has|have)\s+(?:not|never)\b(?=(?:(?!{MODAL}\b)[^.;,])*?\b{MODAL}\b)",
     re.IGNORECASE,

@@ -471,12 +471,13 @@ class Acts:
         return placed
 
     def _is_attribute(self, i: int) -> bool:
-        """Whether a token is a past participle before a noun."""
+        """Whether a token is a past participle before a noun, also of what was not done: an unpaid fine."""
         before, text = self.tokens[i - 1].text if i else "", self.tokens[i].text
+        undone = before == "not" and self.tokens[i - 1].end == self.tokens[i].start
         after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else "."
         participle = text.endswith("ed") or (
             lemmas(text, "v")
             and not text.endswith(("s", "ing"))
-            and before in ("", "all", "any", "every", "of")
+            and (undone or before in ("", "all", "any", "every", "of"))
         )
         return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)

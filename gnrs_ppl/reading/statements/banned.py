@@ -87,9 +87,9 @@ class Banned(Mentioned):
         begins = clause.opened - sentence.start
         if clause.kind in _OPENED_BY and begins >= since and all(begins > m.start() for m in opened):
             opener = _OPENED_BY[clause.kind]
-        if self._undone(k):
+        if self._undone(k) or self._already(k):
             opener = "that"
-        negated = bool(patterns.NOT_DONE.search(words)) or opener in _LEAVES_OUT
+        negated = bool(patterns.NOT_DONE.search(words) or self._not_on_record(k)) or opener in _LEAVES_OUT
         perfect = bool(patterns.BEFELL.search(words))
         return _Part(k, opener, negated, perfect, words)
 
@@ -109,7 +109,9 @@ class Banned(Mentioned):
                 continue
             if deed.opener:
                 continue
-            if self._surely_banned(deed.mention, fact.mention):
+            if self._surely_banned(deed.mention, fact.mention) and not (
+                fact.negated and fact.opener == "whose"
+            ):
                 return None
             if fact.negated:
                 return Ban(fact.mention, deed.mention, "precedence")

@@ -11,7 +11,7 @@ from gnrs_ppl.reading.duties import states_duty
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
-from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
+from gnrs_ppl.reading.vocabulary import COMMON_VERBS, LIGHT, STOP
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
 
@@ -101,7 +101,12 @@ class Doubted(Stated):
         """
         tokens = self.text.tokens
         acts = acts_of(reading)
-        clause = self._clause_at(reading.targets[0].span.start)
+        place = reading.targets[0].span.start
+        clause = self._clause_at(place)
+        without = clause is not None and clause.kind == "without"
+        if clause is not None and without:
+            owners = (c for c in self._sentence_at(place).parts if c.kind == "main")
+            clause = next((c for c in owners if c.number == clause.number), None)
         if clause is None or clause.kind != "main" or reading.force == "may":
             return None
         modal = patterns.MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
@@ -113,7 +118,7 @@ class Doubted(Stated):
             and modal is not None
             and self._starts(k) < modal.start()
         ]
-        if modal is None or not told or attributes != told:
+        if modal is None or not (told or without) or attributes != told:
             return None
         verb = next((i for i, t in enumerate(tokens) if t.start >= modal.end() and self._is_content(i)), None)
         if verb is None or tokens[verb].start >= clause.end or verb in self.marked.marks:
@@ -122,34 +127,6 @@ class Doubted(Stated):
         if not doing or not LIGHT.isdisjoint(doing) or not COMMON_VERBS.isdisjoint(doing):
             return None
         return self.text.nearest([verb], [verb])._replace(another=True)
-
-    def _is_content(self, i: int) -> bool:
-        text = self.text.tokens[i].text
-        return text[0].isalpha() and text not in STOP and not text.endswith("ly") and not functional(text)
-
-    def _tells_well(self, clause: Clause) -> bool:
-        """Whether a clause tells an act well enough to be read."""
-        return any(
-            clause.opened <= self._starts(k) < clause.end
-            and m.told[0].score >= ENOUGH
-            and not self._describes_a_thing(k)
-            for k, m in enumerate(self.marked.mentions)
-        )
-
-    def _describes_a_thing(self, k: int) -> bool:
-        """Whether a mention is only of the thing that the noun right behind it names: "the delivery note"."""
-        told, tokens = self.marked.mentions[k].told[0], self.text.tokens
-        thing = told.at + 1
-        return (
-            len(told.used) == 1
-            and bool(lemmas(tokens[told.at].text, "n"))
-            and thing < len(tokens)
-            and self._is_content(thing)
-            and thing not in self.marked.marks
-            and thing not in self.text.named
-            and tokens[thing].start < self._clause(k).end
-            and bool(lemmas(tokens[thing].text, "n"))
-        )
 
     def _befell(self, clause: Clause) -> bool:
         """Whether a clause says after which event something is due, and not at which hour or in which case."""

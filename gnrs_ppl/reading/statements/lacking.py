@@ -39,10 +39,11 @@ class Lacking(Banned):
             whoever = patterns.LACKED.search(self.text.sentence[:place]) or self._undone(k)
             supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
             ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
-            if not (whoever or supposes) or ordered or (self._surely_related(k) and not whoever):
+            sure = self._surely_related(k) and not (whoever or self._not_on_record(k))
+            if not (whoever or supposes) or ordered or sure:
                 continue
             before = self.text.sentence[clause.start : place]
-            lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            lacking = whoever or self._not_on_record(k) or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
             due = [
                 j
                 for j, other in enumerate(self.marked.clauses)
@@ -95,16 +96,23 @@ class Lacking(Banned):
         return max(meant, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
 
     def _surely_related(self, k: int) -> bool:
-        """Whether the model relates a mention to another more probably than not, in an order or in none."""
-        return any(
-            o.label in _SETTLED and o.probability >= LIKELY for of in self.options for o in of if o.other == k
-        ) or any(o.label in _SETTLED and o.probability >= LIKELY for o in self.options[k])
+        """Whether the model relates a mention to another more probably than not, in an order or in none; to what was
+        left undone it may be related beside.
+        """
+        sure = [
+            (t, o.other)
+            for t, of in enumerate(self.options)
+            for o in of
+            if o.label in _SETTLED and o.probability >= LIKELY
+        ]
+        return any(k in pair and not any(j is not None and self._undone(j) for j in pair) for pair in sure)
 
     def _settle_lacking(self, banned: Set[int]) -> None:
         """What is lacking excuses, or comes first where something is barred without it; what is due because of it is
         due after the act that its time runs from.
         """
-        for k, due in self._barred_without().items():
+        without = self._barred_without()
+        for k, due in without.items():
             if k in banned:
                 continue
             for again in (j for j, act in enumerate(self.marked.acts) if act == self.marked.acts[due]):
@@ -112,6 +120,8 @@ class Lacking(Banned):
             self._decide(k, "precedence", due)
         barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
         for k, due in barred.items():
+            if due in without.values() and self._undone(k):
+                continue  # an unpaid fine must not be sent without a penalty: the payment excuses
             del self.lacking[k]
             self._decide(k, "precedence", due)
             self._leave_out(self._sentence(k), [due, k])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
-from gnrs_ppl.reading.constructions import Constructions, Sentence
+from gnrs_ppl.reading.constructions import Constructions, Sentence, functional
 from gnrs_ppl.reading.relations import Marked, Weights, options
-from gnrs_ppl.reading.vocabulary import ENOUGH
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP
+from gnrs_ppl.reading.words import lemmas
 
 LIKELY = 0.5
 """A relation at least this probable is a statement."""
@@ -59,6 +62,18 @@ class Mentioned:
         at, tokens = self.marked.mentions[k].at, self.text.tokens
         return at > 0 and tokens[at - 1].text == "not" and tokens[at - 1].end == tokens[at].start
 
+    def _not_on_record(self, k: int) -> re.Match[str] | None:
+        """The words behind a mention that say that it was not done: "the payment is not recorded"."""
+        return patterns.NOT_ON_RECORD.match(
+            self.text.sentence, self.text.tokens[self.marked.spans[k][1]].end, self._clause(k).end
+        )
+
+    def _already(self, k: int) -> bool:
+        """Whether a mention says of the thing before it what was done to it: "an order already paid"."""
+        at, tokens = self.marked.mentions[k].at, self.text.tokens
+        before = tokens[at - 2].text if at > 1 and tokens[at - 1].text in ("already", "previously") else ""
+        return bool(lemmas(before, "n")) and before not in STOP
+
     def _told_in(self, sentence: Sentence) -> list[int]:
         """The best mention of each act that a sentence tells well, in their order, less those within the words of
         one told better.
@@ -69,6 +84,8 @@ class Mentioned:
             for k in told
             if sentence.start <= self._starts(k) < sentence.end and (self._told_well(k) or self._denied(k))
         ]
+        missing = [found.span() for k in inside if (found := self._not_on_record(k))]
+        inside = [k for k in inside if not any(start <= self._starts(k) < end for start, end in missing)]
         inside = [
             k
             for k in inside
@@ -120,3 +137,31 @@ class Mentioned:
         """Whether a clause tells an act."""
         places = [self.text.tokens[m.at].start for m in self.marked.mentions]
         return any(clause.opened <= place < clause.end for place in places)
+
+    def _tells_well(self, clause: Clause) -> bool:
+        """Whether a clause tells an act well enough to be read."""
+        return any(
+            clause.opened <= self._starts(k) < clause.end
+            and m.told[0].score >= ENOUGH
+            and not self._describes_a_thing(k)
+            for k, m in enumerate(self.marked.mentions)
+        )
+
+    def _describes_a_thing(self, k: int) -> bool:
+        """Whether a mention is only of the thing that the noun right behind it names: "the delivery note"."""
+        told, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        thing = told.at + 1
+        return (
+            len(told.used) == 1
+            and bool(lemmas(tokens[told.at].text, "n"))
+            and thing < len(tokens)
+            and self._is_content(thing)
+            and thing not in self.marked.marks
+            and thing not in self.text.named
+            and tokens[thing].start < self._clause(k).end
+            and bool(lemmas(tokens[thing].text, "n"))
+        )
+
+    def _is_content(self, i: int) -> bool:
+        text = self.text.tokens[i].text
+        return text[0].isalpha() and text not in STOP and not text.endswith("ly") and not functional(text)

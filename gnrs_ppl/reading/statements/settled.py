@@ -249,13 +249,19 @@ class Settled(Lacking):
                     self._part_from(k, others)
 
     def _settle_banned_before(self) -> None:
-        """What is banned before or until something was done may be done after it: that comes first."""
+        """What is banned before or until something was done may be done after it: that comes first. What is banned
+        immediately before something may not be followed by it directly.
+        """
         for sentence in self.text.said.sentences:
             told = {k: of for k in self._told_in(sentence) if (of := self.marked.clauses[k])}
             told = {k: of for k, of in told.items() if of[0].kind in ("main", "before", "until")}
             banned = [k for k, of in told.items() if of[0].kind == "main" and of[1]]
             first = [k for k, of in told.items() if of[0].kind in ("before", "until") and not of[1]]
-            if len(told) == 2 and banned and first:
+            next_to = [k for k in first if told[k][0].direct]
+            if len(told) == 2 and banned and next_to:
+                self._decide(next_to[0], "not_chain_response", banned[0])
+                self.options[banned[0]] = [Option("none", None, 1.0)]
+            elif len(told) == 2 and banned and first:
                 likeliest = max(self.options[banned[0]], key=lambda o: o.probability)
                 if likeliest.label == "absence":
                     self._decide(first[0], "precedence", banned[0])

@@ -95,7 +95,7 @@ class Stated(Related):
         )
         acts = [*targets, *([activation] if activation else []), *excused]
         another = patterns.ELSE.search(self.text.sentence, sentence.start, sentence.end)
-        condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
+        condition = sentence.condition(main, [c for c in sentence.parts if self._tells_well(c)])
         condition = condition or self._elsewhere(sentence)
         reading = Reading(
             1.0,
