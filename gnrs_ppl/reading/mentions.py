@@ -277,7 +277,11 @@ def _at(
         if j == k:
             continue
         among = text.scores(wanted) + ([(SAID, p) for p in text.things] if wanted in GENERIC_WORDS else [])
-        reach = ((s * _reach(text, wanted, j == 0, i, p), p) for s, p in among if p not in used and not text.of_another(wanted, j, p))
+        reach = (
+            (s * _reach(text, wanted, j == 0, i, p), p)
+            for s, p in among
+            if p not in used and not text.of_another(wanted, j, p)
+        )
         best, place = max(reach, key=lambda found: found[0], default=(0.0, -1))
         if best < TAKES_PART:
             continue
@@ -397,7 +401,9 @@ def _gathered(told: Told, groups: Sequence[Sequence[Told]]) -> bool:
 def _borrows(told: Told, same: Sequence[Told]) -> bool:
     """Whether the same act is told as well by another verb that stands nearer to a word they share."""
     return any(
-        o.exact >= told.exact and abs(w - o.at) < abs(w - told.at) for o in same for w in set(told.used) & set(o.used) - {told.at, o.at}
+        o.exact >= told.exact and abs(w - o.at) < abs(w - told.at)
+        for o in same
+        for w in set(told.used) & set(o.used) - {told.at, o.at}
     )
 
 

@@ -427,7 +427,9 @@ AFTER_EVENT = _words(r"after|following|once|upon|as soon as|since|of|from")
 EVENT = _words(
     r"(?:was|were|is|are|has been|have been|has|have|gets?|got) (?:\w+ly |\w+ )?[a-z]+(?:ed|en|t|d|n)"
 )
-NAMES_EVENT = re.compile(r"\s*(?:(?:the|an?|its|his|her|their|our|any|every|each)\s+)?(\w+)\s+of\b", re.IGNORECASE)
+NAMES_EVENT = re.compile(
+    r"\s*(?:(?:the|an?|its|his|her|their|our|any|every|each)\s+)?(\w+)\s+of\b", re.IGNORECASE
+)
 """What befell a thing, as a noun: the inspection of the vehicle."""
 OF_A_THING = re.compile(r"\s*(?:the|an?|its|his|her|their|our)\s+(?!other|next|first|same)\w", re.IGNORECASE)
 """Begins to say what befell a thing, and not just anything."""

@@ -43,7 +43,11 @@ class Lacking(Banned):
             if not (whoever or supposes) or ordered or sure:
                 continue
             before = self.text.sentence[clause.start : place]
-            lacking = whoever or self._not_on_record(k) or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            lacking = (
+                whoever
+                or self._not_on_record(k)
+                or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            )
             due = [
                 j
                 for j, other in enumerate(self.marked.clauses)
