@@ -18,6 +18,7 @@ import pytest
 from pydantic import ValidationError
 
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
+from gnrs_ppl.charter import words
 from gnrs_ppl.charter.pairs import KEPT, PairRelation, as_duty, complete, relation
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.rule.types import (
@@ -39,7 +40,8 @@ RECORDS = RecordLayer.model_validate(
         "channels": [
             {"name": "log", "activities": ["Open", "Pay", "Call", "Note"], "grain": "second"},
             {"name": "bank", "activities": ["Pay"], "grain": "second"},
-        ]
+        ],
+        "attributes": [{"name": "amount", "type": "number"}],
     }
 )
 GAPS = (timedelta(0), timedelta(hours=12), timedelta(hours=36))
@@ -53,10 +55,18 @@ class World(NamedTuple):
     roles: tuple[str, ...] = ()
     shared: tuple[str, ...] = ("same_case",)
     logs: tuple[str, ...] = ("log",)
+    counts: tuple[int, ...] = (1, 2)
+    amounts: tuple[int, ...] = ()
 
 
-def row(activity: str, who: str = "person 1", role: str | None = "clerk", channel: str = "log") -> Happening:
-    return Happening(activity, channel, START, who, role)
+def row(
+    activity: str,
+    who: str = "person 1",
+    role: str | None = "clerk",
+    channel: str = "log",
+    amount: str | None = None,
+) -> Happening:
+    return Happening(activity, channel, START, who, role, cells=(("amount", amount),))
 
 
 WORLDS = {
@@ -68,7 +78,14 @@ WORLDS = {
         shared=("same_case", "same_resource", "different_resource"),
     ),
     "two logs": World((row("Open"), row("Pay"), row("Pay", channel="bank")), logs=("log", "bank")),
+    "counts": World((row("Open"), row("Pay")), counts=(1, 2, 3)),
+    "amounts": World(
+        (row("Open"), row("Pay", amount="50"), row("Pay", amount="100"), row("Pay", amount="150")),
+        amounts=(50, 100, 150),
+    ),
 }
+LONGEST = {"amounts": 4}
+"""Events of the longest cases, where they are not five."""
 
 
 @cache
@@ -113,6 +130,8 @@ def random_rule(rng: random.Random, world: World) -> dict[str, Any]:
     target: Any = rng.choice(others)
     if world.roles and rng.random() < 0.5:
         target = {"activity": target, "role": rng.choice(world.roles)}
+    if world.amounts:
+        target = {"activity": target, "where": [random_condition(rng, world)]}
     if template == "exclusive_choice":
         target = {"any_of": ["Pay", "Call"]}
     constraint: dict[str, Any] = {
@@ -125,7 +144,7 @@ def random_rule(rng: random.Random, world: World) -> dict[str, Any]:
     if template not in ("init", "end"):
         constraint["deadline"] = rng.choice((None, "P1D", "P2D"))
     if template in COUNTING:
-        constraint["count"] = rng.choice((1, 2))
+        constraint["count"] = rng.choice(world.counts)
     if template in ORDERED and rng.random() < 0.2:
         constraint["ties"] = rng.choice(("fulfil", "violate"))
     if len(others) > 1 and rng.random() < 0.3:
@@ -152,6 +171,17 @@ def random_rule(rng: random.Random, world: World) -> dict[str, Any]:
     }
 
 
+def random_condition(rng: random.Random, world: World) -> dict[str, Any]:
+    """A condition that tells some amounts of a world from others."""
+    test = rng.choice(("equal", "not_equal", "less", "at_most", "more", "at_least", "one_of", "between"))
+    values = sorted(rng.sample(world.amounts, 2))
+    return {
+        "attribute": "amount",
+        "test": test,
+        "value": values if test in ("one_of", "between") else values[test in ("less", "at_least")],
+    }
+
+
 OPPOSITE = {
     "existence": "absence",
     "response": "not_response",
@@ -165,7 +195,7 @@ OPPOSITE = {
 OPPOSITE |= {ban: duty for duty, ban in OPPOSITE.items()} | {"exactly": "absence"}
 
 
-def related_rule(rng: random.Random, content: dict[str, Any]) -> dict[str, Any]:
+def related_rule(rng: random.Random, world: World, content: dict[str, Any]) -> dict[str, Any]:
     """The opposite, a duplicate, a part, or a stricter or looser version of a rule."""
     (constraint,) = content["norm"]["constraints"]
     template, changed = constraint["template"], dict(constraint)
@@ -175,6 +205,7 @@ def related_rule(rng: random.Random, content: dict[str, Any]) -> dict[str, Any]:
     ways += ["part"] * 2 * (template in HALVES)
     ways += ["unless"] * 2 * ("unless" in constraint)
     ways += ["count"] * 2 * (template in COUNTING)
+    ways += ["data"] * 4 * bool(world.amounts and template != "exclusive_choice")
     way = rng.choice(ways)
     if way == "opposite":
         changed = {k: v for k, v in constraint.items() if k in ("target", "correlate", "deadline", "count")}
@@ -187,7 +218,12 @@ def related_rule(rng: random.Random, content: dict[str, Any]) -> dict[str, Any]:
     if way == "unless":
         changed = {k: v for k, v in constraint.items() if k not in ("unless", "in_the_meantime")}
     if way == "count":
-        changed["count"] = 3 - constraint["count"]
+        changed["count"] = rng.choice([n for n in world.counts if n != constraint["count"]])
+    if way == "data":
+        changed["target"] = changed["target"] | {"where": [random_condition(rng, world)]}
+        if template in OPPOSITE and rng.random() < 0.4:
+            changed["template"] = OPPOSITE[template]
+            changed = {k: v for k, v in changed.items() if k not in ("ties", "unless", "in_the_meantime")}
     norm = {"force": rng.choice((content["norm"]["force"], "must")), "constraints": [changed]}
     return content | {"norm": norm}
 
@@ -199,7 +235,7 @@ def random_pairs(world: str, seed: int, count: int) -> list[tuple[Structure, Str
     pairs = []
     while len(pairs) < count:
         one = rng.choice(contents)
-        other = related_rule(rng, one) if rng.random() < 0.7 else rng.choice(contents)
+        other = related_rule(rng, WORLDS[world], one) if rng.random() < 0.7 else rng.choice(contents)
         counting = other["norm"]["constraints"][0]["template"] in COUNTING  # not in all of several logs
         if rng.random() < 0.3 and not counting:
             other = other | {"evidence": rng.choice(contents)["evidence"]}
@@ -307,7 +343,9 @@ def test_a_few_pairs_relate_as_brute_force_says() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("world", WORLDS)
-def test_pairs_relate_as_brute_force_says(world: str, seed: int) -> None:
-    kinds = [agrees(world, 5, *pair).kind for pair in random_pairs(world, seed, 25)]
+def test_pairs_relate_as_brute_force_says(world: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if world == "counts":
+        monkeypatch.setattr(words, "FEW", 1)  # acts counted twice are done at once, as a hundred are
+    kinds = [agrees(world, LONGEST.get(world, 5), *pair).kind for pair in random_pairs(world, seed, 25)]
     assert len({*kinds} - {"undecided"}) >= 3
     assert kinds.count("undecided") <= 2  # rules that nothing can break

@@ -123,6 +123,101 @@ def test_what_is_planted_is_found(name: str) -> None:
     assert confirmed(first, second).kind == kind
 
 
+PRICED = RecordLayer.model_validate(
+    {
+        "channels": [{"name": "log"}],
+        "attributes": [
+            {"name": "amount", "type": "number"},
+            {"name": "due", "type": "date"},
+            {"name": "kind", "type": "text"},
+            {"name": "urgent", "type": "boolean", "of": "case"},
+        ],
+    }
+)
+
+
+def pay(test: str, value: Any = None, attribute: str = "amount") -> dict[str, Any]:
+    condition = {"attribute": attribute, "test": test}
+    return {"activity": "Pay", "where": [condition if value is None else condition | {"value": value}]}
+
+
+def on_data(first: dict[str, Any], second: dict[str, Any], ban: bool = False) -> PairRelation:
+    other = rule("not_response" if ban else "response", second, deadline="P5D")
+    return confirmed(rule("response", first, deadline="P3D"), other, PRICED)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        (pay("more", 100), pay("more", 50), "conflict"),
+        (pay("more", 100), pay("at_most", 100), "independent"),
+        (pay("more", 100), pay("more", 200), "independent"),  # 150 will do
+        (pay("equal", 100), pay("between", [50, 100]), "conflict"),
+        (pay("at_least", "2024-05-31", "due"), pay("more", "2024-05-30", "due"), "conflict"),
+        (pay("equal", "refund", "kind"), pay("not_equal", "refund", "kind"), "independent"),
+        (pay("equal", "refund", "kind"), pay("one_of", ["refund", "fee"], "kind"), "conflict"),
+        (pay("more", 100), pay("recorded"), "conflict"),
+    ],
+)
+def test_a_ban_of_what_another_rule_asks_for_by_its_data(
+    first: dict[str, Any], second: dict[str, Any], kind: str
+) -> None:
+    assert on_data(first, second, ban=True).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        (pay("more", 100), pay("more", 50), "first_implies_second"),
+        (pay("more", 50), pay("more", 100), "independent"),  # the other is due later
+        (pay("less", 100), pay("at_most", 100), "first_implies_second"),
+        (pay("between", [1, 2]), pay("one_of", [1, 2]), "independent"),  # 1.5
+        (pay("more", 100), pay("recorded"), "first_implies_second"),
+    ],
+)
+def test_a_duty_that_asks_for_more_of_the_data(
+    first: dict[str, Any], second: dict[str, Any], kind: str
+) -> None:
+    assert on_data(first, second).kind == kind
+
+
+def test_data_of_cases_and_data_of_no_constant() -> None:
+    urgent = [{"attribute": "urgent", "test": "equal", "value": True}]
+    always = rule("response", deadline="P3D")
+    sometimes = always.model_copy(update={"scope": always.scope.model_validate({"where": urgent})})
+    assert confirmed(sometimes, always, PRICED).kind == "second_implies_first"
+    other = {"activity": "Pay", "where": [{"attribute": "amount", "test": "more", "other": "amount"}]}
+    other["where"][0]["other"] = {"attribute": "amount", "of": "activation"}
+    found = relation(rule("response", other), always, PRICED)
+    assert found.kind == "undecided"
+    assert "another value of the records" in found.why
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        (rule("existence", count=100), rule("absence", count=100), "conflict"),
+        (rule("existence", count=99), rule("absence", count=100), "independent"),
+        *(
+            pytest.param(first, second, kind, marks=pytest.mark.slow)
+            for first, second, kind in (
+                (rule("existence", count=100), rule("existence", count=40), "first_implies_second"),
+                (rule("exactly", count=100), rule("existence", count=100), "first_implies_second"),
+                (rule("exactly", count=99), rule("existence", count=100), "conflict"),
+                (
+                    rule("existence", count=60, deadline="P1D"),
+                    rule("absence", count=100, deadline="P2D"),
+                    "independent",
+                ),
+            )
+        ),
+    ],
+)
+def test_a_hundred_acts_are_decided_at_once(first: Structure, second: Structure, kind: str) -> None:
+    assert confirmed(first, second).kind == kind
+    assert confirmed(first, second).events <= 4
+
+
 def test_a_pair_in_other_words_is_not_searched_again() -> None:
     known = relation(rule("response", deadline="P3D"), rule("response", deadline="P5D"), RECORDS)
     searched = len(pairs._KNOWN)

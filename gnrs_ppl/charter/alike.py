@@ -72,6 +72,7 @@ def form(words: Words) -> str:
         ],
         [[names.get(("activity", a), -1) for a in ends] for ends in (records.case_start, records.case_end)],
         str(records.match_within),
+        [repr(attribute) for attribute in records.attributes],
         len(words.vocabulary.people),
         proportions(durations, words.imagined.moment),
         [repr(records.calendar), records.offset] if any(d.working for d in durations) else [],

@@ -12,8 +12,10 @@ from typing import Literal, NamedTuple
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
+from gnrs_ppl.charter import words as words_of_pairs
 from gnrs_ppl.charter.alike import form
 from gnrs_ppl.charter.traces import Case, Path, Regions, cases, log_of, some_cases, trace
+from gnrs_ppl.charter.values import named
 from gnrs_ppl.charter.words import Words
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import Duration
@@ -136,7 +138,8 @@ _KNOWN: dict[str, _Found] = {}
 def complete(structures: Sequence[Structure], records: RecordLayer) -> Imagined:
     """The records on which rules are compared: complete, and every case comes to its end."""
     imagined = Imagined.of(structures, records)
-    return Imagined(imagined.records.model_copy(update={"quiet_after": QUIET}))
+    attributes = named(structures, records.attributes)
+    return Imagined(imagined.records.model_copy(update={"quiet_after": QUIET, "attributes": attributes}))
 
 
 def as_duty(structure: Structure) -> Structure:
@@ -217,7 +220,7 @@ class _Rule:
         for constraint in norm.constraints:
             found += [self.words.numbers(constraint.after.act)] if constraint.after else []
             if constraint.positive != broken:
-                found += [self.words.numbers(norm.target(constraint))] * constraint.count
+                found += [self.words.numbers(norm.target(constraint))] * _events(constraint.count)
             if constraint.unless and not broken:
                 found.append(self.words.numbers(constraint.unless))
         return found
@@ -246,16 +249,21 @@ class _Rule:
 
 def _to_keep(constraint: Constraint) -> int:
     beside = constraint.template in BESIDE and not constraint.positive  # another event lies between
-    return constraint.count if constraint.positive else int(beside or constraint.unless is not None)
+    return _events(constraint.count) if constraint.positive else int(beside or constraint.unless is not None)
 
 
 def _to_break(constraint: Constraint) -> int:
     if constraint.template == "exactly":
-        return constraint.count + 1
+        return _events(constraint.count + 1)
     if constraint.template == "exclusive_choice":
         return 2
     beside = constraint.template in (*BESIDE, "init", "end")
-    return int(beside or constraint.template in MUTUAL) if constraint.positive else constraint.count
+    return int(beside or constraint.template in MUTUAL) if constraint.positive else _events(constraint.count)
+
+
+def _events(count: int) -> int:
+    """How many events so many acts are at least: what is counted beyond a few may be done at once."""
+    return count if count <= words_of_pairs.FEW else 1
 
 
 class _Search:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.charter.reach import SEARCHED
 from gnrs_ppl.charter.words import Words
-from gnrs_ppl.context.log import EventLog, open_connection
+from gnrs_ppl.context.log import EventLog, attribute_column, open_connection, with_attributes
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import COLUMNS
 from gnrs_ppl.rulebook.imagined import EVERYTHING, START, Happening, Trace
@@ -22,11 +22,17 @@ MOST_WORDS = 300_000
 
 
 class Case(NamedTuple):
-    """A case: deeds by their numbers, who did each, and when."""
+    """A case: deeds by their numbers, who did each, and when; by its number, what is recorded of the case."""
 
     deeds: tuple[int, ...]
     people: tuple[int, ...]
     times: tuple[datetime, ...]
+    of_case: int = 0
+
+    @property
+    def done(self) -> list[tuple[int, int, datetime]]:
+        """Each deed, who did it, and when."""
+        return list(zip(self.deeds, self.people, self.times, strict=True))
 
     @property
     def ties(self) -> int:
@@ -38,41 +44,60 @@ def trace(words: Words, case: Case) -> Trace:
     """The rows of a case."""
     return tuple(
         Happening(
-            deed.activity, channel, at, words.vocabulary.people[who], deed.role, deed.object, deed.location
+            deed.activity,
+            channel,
+            at,
+            words.vocabulary.people[who],
+            deed.role,
+            deed.object,
+            deed.location,
+            deed.cells + words.of_case[case.of_case],
         )
-        for deed, who, at in ((words.deeds[number], who, at) for number, who, at in zip(*case, strict=True))
+        for deed, who, at in ((words.deeds[number], who, at) for number, who, at in case.done)
         for channel in deed.channels
+        for _ in range(deed.times)
     )
 
 
 def log_of(words: Words, cases: Sequence[Case]) -> EventLog:
     """One log of them, each named by its number, and of a case in which everything is done."""
-    connection = open_connection()
+    attributes = words.imagined.records.attributes
+    connection = open_connection(attributes)
     flat = [
-        (case, f"{case}#{place}.{row}", number, row, who, at)
+        (case, f"{case}#{place}.{row}.{copy}", number, row, who, at)
         for case, one in enumerate(cases)
-        for place, (number, who, at) in enumerate(zip(*one, strict=True))
+        for place, (number, who, at) in enumerate(one.done)
         for row in range(len(words.deeds[number].channels))
+        for copy in range(words.deeds[number].times)
     ]
+    held = [
+        dict(words.deeds[number].cells + words.of_case[cases[case].of_case])
+        for case, _, number, *_ in (flat if attributes else ())
+    ]
+    cells = {attribute_column(i): [cell.get(a.name) for cell in held] for i, a in enumerate(attributes)}
+    columns = (
+        "event AS event_id, c::VARCHAR AS case_id, activity, "
+        'date_trunc(grain, instant) - to_minutes($offset) AS "timestamp", $offset AS "offset", grain, '
+        '$people[w + 1] AS resource, role, "object", "location", channel, NULL AS "value"'
+    )
     records = [
         (i, row, deed, channel)
         for i, deed in enumerate(words.deeds)
         for row, channel in enumerate(deed.channels)
     ]
     connection.execute(
-        """INSERT INTO events
+        f"""INSERT INTO events
            WITH told AS (SELECT unnest($case::INTEGER[]) AS c, unnest($event::VARCHAR[]) AS event,
                                 unnest($deed::INTEGER[]) AS d, unnest($row::INTEGER[]) AS r,
-                                unnest($who::INTEGER[]) AS w, unnest($instant::TIMESTAMP[]) AS instant),
+                                unnest($who::INTEGER[]) AS w, unnest($instant::TIMESTAMP[]) AS instant
+                                {"".join(f", unnest(${name}::VARCHAR[]) AS {name}" for name in cells)}),
                 deeds AS (SELECT unnest($number::INTEGER[]) AS d, unnest($place::INTEGER[]) AS r,
                                  unnest($activity::VARCHAR[]) AS activity,
                                  unnest($channel::VARCHAR[]) AS channel,
                                  unnest($grain::VARCHAR[]) AS grain,
                                  unnest($role::VARCHAR[]) AS role, unnest($object::VARCHAR[]) AS "object",
                                  unnest($location::VARCHAR[]) AS "location")
-           SELECT event, c::VARCHAR, activity, date_trunc(grain, instant) - to_minutes($offset), $offset,
-                  grain, $people[w + 1], role, "object", "location", channel, NULL
-           FROM told JOIN deeds USING (d, r)""",
+           SELECT {with_attributes(columns, attributes)} FROM told JOIN deeds USING (d, r)""",
         {
             **dict(
                 zip(
@@ -91,15 +116,30 @@ def log_of(words: Words, cases: Sequence[Case]) -> EventLog:
             },
             "people": list(words.vocabulary.people),
             "offset": words.imagined.records.offset or 0,
+            **cells,
         },
     )
     everything = tuple(
-        Happening(kind.activity, kind.channel, START, who, kind.role, kind.object, kind.location)
+        Happening(
+            kind.activity,
+            kind.channel,
+            START,
+            who,
+            kind.role,
+            kind.object,
+            kind.location,
+            kind.cells + words.of_case[0],
+        )
         for kind in words.vocabulary.kinds
         for who in words.vocabulary.people
     )
-    rows = [row[: len(COLUMNS)] for row in words.imagined.rows(EVERYTHING, everything)]
-    connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    rows = [(*row[: len(COLUMNS)], *row.attributes) for row in words.imagined.rows(EVERYTHING, everything)]
+    names = [f'"{name}"' for name in (*COLUMNS, *cells)]
+    connection.executemany(
+        f"INSERT INTO events SELECT {with_attributes(', '.join(names[: len(COLUMNS)]), attributes)} "
+        f"FROM (VALUES ({', '.join('?' * len(names))})) AS r({', '.join(names)})",
+        rows,
+    )
     return EventLog.sealed(connection, "", words.imagined.records)
 
 
@@ -122,7 +162,11 @@ def cases(
         persons = list(_persons(words, deeds))
         for times in regions.of(deeds):
             if all(times[i] != times[i - 1] or deeds[i] >= deeds[i - 1] for i in range(1, events)):
-                found += [Case(deeds, people, times) for people in persons]
+                found += [
+                    Case(deeds, people, times, recorded)
+                    for people in persons
+                    for recorded in range(len(words.of_case))
+                ]
         if len(found) > most:
             return None
     return plainest_first(found)
@@ -150,7 +194,8 @@ def some_cases(words: Words, wanted: Sequence[Sequence[frozenset[int]]], most: i
             deeds = tuple(chosen)
             persons = list(_persons(words, deeds))
             people = rng.choice(persons) if rng.random() < 0.3 else persons[0]
-            found[Case(deeds, people, regions.drawn(deeds, rng))] = None
+            recorded = rng.randrange(len(words.of_case)) if len(words.of_case) > 1 else 0
+            found[Case(deeds, people, regions.drawn(deeds, rng), recorded)] = None
     return plainest_first(list(found))
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gnrs_ppl.charter.reach import Reach
+from gnrs_ppl.charter.values import met, of_cases, of_events
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.rule.types import (
     COUNTING,
@@ -19,8 +20,11 @@ from gnrs_ppl.rule.types import (
     Act,
     Structure,
 )
-from gnrs_ppl.rulebook.imagined import Imagined
+from gnrs_ppl.rulebook.imagined import Cells, Imagined
 from gnrs_ppl.rulebook.vocabulary import Kind, Vocabulary, vocabulary
+
+FEW = 3
+"""Up to so many acts that a rule counts are events of their own."""
 
 
 class Deed(NamedTuple):
@@ -31,6 +35,9 @@ class Deed(NamedTuple):
     role: str | None = None
     object: str | None = None
     location: str | None = None
+    cells: Cells = ()
+    times: int = 1
+    """How many such acts it is, at one instant."""
 
     def found(self, act: Act | None, channels: Sequence[str]) -> tuple[str, ...]:
         """The logs, of some, that show this deed to be an act."""
@@ -40,8 +47,10 @@ class Deed(NamedTuple):
 
     def _is(self, pattern: Act) -> bool:
         fields = ("role", "object", "location")
-        return self.activity == pattern.activity and all(
-            getattr(pattern, field) in (None, getattr(self, field)) for field in fields
+        return (
+            self.activity == pattern.activity
+            and all(getattr(pattern, field) in (None, getattr(self, field)) for field in fields)
+            and all(met(condition, self.cells) for condition in pattern.where)
         )
 
     def within(self, structure: Structure) -> bool:
@@ -80,7 +89,13 @@ class Words:
     def of(cls, structures: Sequence[Structure], imagined: Imagined) -> Words:
         """What the rules look at."""
         unquiet = Imagined(imagined.records.model_copy(update={"quiet_after": None}))
-        return cls(tuple(structures), imagined, vocabulary(structures, unquiet))
+        cells = of_events(structures, imagined.records.attributes)
+        return cls(tuple(structures), imagined, vocabulary(structures, unquiet, cells))
+
+    @cached_property
+    def of_case(self) -> tuple[Cells, ...]:
+        """What may be recorded of a case."""
+        return of_cases(self.structures, self.imagined.records.attributes)
 
     @cached_property
     def reach(self) -> Reach:
@@ -90,9 +105,10 @@ class Words:
     @cached_property
     def deeds(self) -> tuple[Deed, ...]:
         """Each is recorded in every log that can record it; in each of them alone too, where the rules do
-        not ask the same logs for it. Of deeds that all rules see alike there is one.
+        not ask the same logs for it. Of deeds that all rules see alike there is one. An act that a rule
+        counts beyond a few is also done many times at once (:meth:`_many`).
         """
-        channels: dict[tuple[str | None, ...], list[str]] = {}
+        channels: dict[tuple[Any, ...], list[str]] = {}
         for kind in self.vocabulary.kinds:
             channels.setdefault(_fields(kind), []).append(kind.channel)
         found: dict[object, Deed] = {}
@@ -102,7 +118,23 @@ class Words:
                 deed = Deed(str(activity), some, *fields)
                 if seen := self._seen_as(deed):
                     found.setdefault(seen, deed)
-        return tuple(found.values())
+        return tuple(deed._replace(times=n) for deed in found.values() for n in (1, *self._many(deed)))
+
+    def _many(self, deed: Deed) -> list[int]:
+        """How many times at once an act is done that a rule counts beyond a few: as often as makes a
+        difference to a count, one time fewer, and as often as one count exceeds another.
+        """
+        counted = [
+            (c.count, c.template)
+            for structure in self.structures
+            for c in structure.norm.constraints
+            if c.template in COUNTING and deed.found(structure.norm.target(c), structure.evidence.channels)
+        ]
+        if max((n for n, _ in counted), default=0) <= FEW:
+            return []
+        enough = {n for n, _ in counted} | {n + 1 for n, template in counted if template == "exactly"}
+        apart = {n - other for n in enough for other in enough}
+        return sorted(n for n in enough | {n - 1 for n in enough} | apart if n > 1)
 
     def _seen_as(self, deed: Deed) -> tuple[object, ...] | None:
         """What the rules see of a deed; None where they see nothing."""
@@ -211,8 +243,8 @@ class Words:
         }
 
 
-def _fields(kind: Kind) -> tuple[str | None, ...]:
-    return kind.activity, kind.role, kind.object, kind.location
+def _fields(kind: Kind) -> tuple[Any, ...]:
+    return kind.activity, kind.role, kind.object, kind.location, kind.cells
 
 
 def _beside(structure: Structure) -> bool:

@@ -113,7 +113,7 @@ class EventLog:
         columns = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in names]
         unnested = ", ".join(f'unnest(?::{TYPES.get(c, "VARCHAR")}[]) AS "{c}"' for c in names)
         connection.execute(
-            f"INSERT INTO events SELECT {_with_attributes(', '.join(COLUMNS_QUOTED), records.attributes)} "
+            f"INSERT INTO events SELECT {with_attributes(', '.join(COLUMNS_QUOTED), records.attributes)} "
             f"FROM (SELECT {unnested}) AS staged",
             columns,
         )
@@ -229,7 +229,7 @@ COLUMNS_QUOTED = [f'"{column}"' for column in COLUMNS]
 """Names of the event table's own columns, as SQL writes them."""
 
 
-def _with_attributes(columns: str, attributes: Sequence[Attribute]) -> str:
+def with_attributes(columns: str, attributes: Sequence[Attribute]) -> str:
     """Columns for the event table out of a staging table: those given, then each attribute in its type."""
     parts = [columns]
     for i, attribute in enumerate(attributes):
@@ -705,7 +705,7 @@ class _Import:
             "value"
         )
         self.connection.execute(
-            f"""INSERT INTO events SELECT {_with_attributes(columns, self.records.attributes)}
+            f"""INSERT INTO events SELECT {with_attributes(columns, self.records.attributes)}
                 FROM timed WHERE {" AND ".join(where)} ORDER BY {self.order}""",
             {"durable": durable} if self.records.channels else {},
         )

@@ -5,6 +5,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from gnrs_ppl.report.charter import (
     witnessed,
 )
 from gnrs_ppl.report.page import environment, write_page
+from gnrs_ppl.report.timeline import beside
 from gnrs_ppl.rule.types import Act
 from gnrs_ppl.rulebook.imagined import Happening
 
@@ -97,7 +99,7 @@ def _witnesses(
     return [
         {
             "said": witnessed(names, pair, witness),
-            "events": [_event(event, lexicon) for event in witness.trace],
+            "events": [_event(event, len([*alike]), lexicon) for event, alike in groupby(witness.trace)],
         }
         for pair, found in pairs.items()
         for kind in WITNESSES_SHOWN.get(found.kind, ())
@@ -105,7 +107,7 @@ def _witnesses(
     ]
 
 
-def _event(event: Happening, lexicon: Lexicon) -> str:
+def _event(event: Happening, times: int, lexicon: Lexicon) -> str:
     act = (
         occurrence(Act(activity=event.activity, object=event.object, location=event.location), lexicon)
         if event.activity
@@ -113,4 +115,4 @@ def _event(event: Happening, lexicon: Lexicon) -> str:
     )
     who = ", ".join(part for part in (event.who, event.role and lexicon.form("role", event.role)) if part)
     by, log = f" ({who})" if who else "", lexicon.form("channel", event.channel)
-    return f"{event.at:%d %B %Y %H:%M:%S}: {act}{by}, in the {log}"
+    return f"{event.at:%d %B %Y %H:%M:%S}: {act}{by}{beside(event, times, lexicon)}, in the {log}"

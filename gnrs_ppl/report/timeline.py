@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -12,7 +13,7 @@ from gnrs_ppl.realize.english import duration
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import occurrence
 from gnrs_ppl.rule.types import Act
-from gnrs_ppl.rulebook.imagined import Imagined, Trace
+from gnrs_ppl.rulebook.imagined import Happening, Imagined, Trace
 from gnrs_ppl.terminal import row, table
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def print_timeline(
         for row in trace
     ]
     drawn = table("", "when", "after", "what", *(["by"] if any(doers) else []), "log")
-    for happening, by in zip(trace, doers, strict=True):
+    for (happening, by), alike in groupby(zip(trace, doers, strict=True)):
         grain = imagined.grain(happening.channel)
         act = happening.activity and occurrence(
             Act(activity=happening.activity, object=happening.object, location=happening.location), lexicon
@@ -39,11 +40,17 @@ def print_timeline(
             drawn,
             _moment(happening.at, grain),
             elapsed(trace[0].at, happening.at, grain) if happening is not trace[0] else "",
-            act or "(no act)",
+            (act or "(no act)") + beside(happening, len([*alike]), lexicon),
             *([by or "–"] if any(doers) else []),
             lexicon.form("channel", happening.channel),
         )
     out.print(Padding(drawn, (0, 2)))
+
+
+def beside(happening: Happening, times: int, lexicon: Lexicon) -> str:
+    """How often something was done at once, and what is recorded of it beside."""
+    held = [f"{lexicon.form('attribute', name)} {cell or 'left empty'}" for name, cell in happening.cells]
+    return "".join(f", {more}" for more in ([f"{times} times"] if times > 1 else []) + held)
 
 
 def _moment(at: datetime, grain: Grain) -> str:

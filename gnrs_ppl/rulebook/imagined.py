@@ -29,6 +29,10 @@ EVERYTHING = "every act once"
 NEVER = "Nothing in this case calls the rule up."
 
 
+Cells = tuple[tuple[str, str | None], ...]
+"""Attributes of a row or a case, each with what its cell holds; None where it is empty."""
+
+
 class Happening(NamedTuple):
     """A row of an imagined case; ``at`` is local time, ``who`` a person, None what the record leaves out."""
 
@@ -39,6 +43,7 @@ class Happening(NamedTuple):
     role: str | None = None
     object: str | None = None
     location: str | None = None
+    cells: Cells = ()
 
 
 Trace = tuple[Happening, ...]
@@ -173,7 +178,8 @@ class Imagined:
     def rows(self, case: str, trace: Trace) -> list[Event]:
         """The rows of a trace, each instant as its channel's clock shows it."""
         offset, rows = self.records.offset or 0, []
-        for place, (activity, channel, at, who, role, thing, location) in enumerate(trace, 1):
+        for place, (activity, channel, at, who, role, thing, location, cells) in enumerate(trace, 1):
+            held = dict(cells)
             grain = self.grain(channel)
             local = at if grain == "microsecond" else at.replace(microsecond=0)
             if grain in ("minute", "day"):
@@ -183,7 +189,18 @@ class Imagined:
             utc = local - timedelta(minutes=offset)
             rows.append(
                 Event(
-                    f"{case}#{place}", case, activity, utc, offset, grain, who, role, thing, location, channel
+                    f"{case}#{place}",
+                    case,
+                    activity,
+                    utc,
+                    offset,
+                    grain,
+                    who,
+                    role,
+                    thing,
+                    location,
+                    channel,
+                    attributes=tuple(held.get(a.name) for a in self.records.attributes),
                 )
             )
         return rows

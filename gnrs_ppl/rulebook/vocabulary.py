@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.rule.canonical import refuse_data
 from gnrs_ppl.rule.types import HALVES, KEY_OF, LOOK_BACK, MUTUAL, NEIGHBOURS, Act, Constraint, Structure
-from gnrs_ppl.rulebook.imagined import Imagined
+from gnrs_ppl.rulebook.imagined import Cells, Imagined
 
 Field = Literal["role", "object", "location"]
 FIELDS: tuple[Field, ...] = ("role", "object", "location")
@@ -23,6 +23,7 @@ class Kind(NamedTuple):
     role: str | None = None
     object: str | None = None
     location: str | None = None
+    cells: Cells = ()
 
 
 class Vocabulary(NamedTuple):
@@ -63,19 +64,30 @@ class _Use(NamedTuple):
     channels: tuple[str, ...]
 
 
-def vocabulary(structures: Sequence[Structure], imagined: Imagined) -> Vocabulary:
+def vocabulary(
+    structures: Sequence[Structure],
+    imagined: Imagined,
+    cells: Mapping[str, Sequence[Cells]] | None = None,
+) -> Vocabulary:
     """What may make a difference to one of the rules.
 
     Acts in every log in which a rule looks for them; roles, objects and places that a rule names for an act,
     and one other of each; another act where a rule counts any event of a case; two people, or two objects,
     where a rule asks for the same.
 
+    Parameters
+    ----------
+    structures : sequence of Structure
+    imagined : Imagined
+    cells : mapping, optional
+        What rows of an act may record for conditions on data.
+
     Raises
     ------
     InputError
         A rule states a condition on data, for which no values are imagined.
     """
-    for structure in structures:
+    for structure in structures if cells is None else ():
         refuse_data(structure, "imagined cases hold no data")
     uses = [use for number, s in enumerate(structures) for use in _uses(number, s, imagined)]
     same_object = any(s.norm.correlation(c) == "same_object" for s in structures for c in s.norm.constraints)
@@ -102,6 +114,8 @@ def vocabulary(structures: Sequence[Structure], imagined: Imagined) -> Vocabular
             kinds[kind] = None
     if other := _another(structures, imagined, {kind.activity for kind in kinds}):
         kinds[other] = None
+    held = cells or {}
+    kinds = {kind._replace(cells=one): None for kind in kinds for one in held.get(kind.activity, ((),))}
     opening = {
         (a, c)
         for u in uses
