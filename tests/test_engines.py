@@ -295,6 +295,11 @@ BAD = {
     "parquet:///nowhere/*.parquet": "cannot be read",
     "duckdb:///nowhere.duckdb?password=secret": "says 'password'",
     "events": "is no address",
+    "spark://127.0.0.1:1/lake/*.parquet": "does not answer",
+    "spark://127.0.0.1:1?table=erp.events&password=secret": "says 'password'",
+    "spark://u:secret@127.0.0.1:1/lake": "names a user",
+    "spark:///lake/*.parquet?table=erp.events": "names both files and a table",
+    "spark:///": "names no files and no table",
     "parquet://lake/logs": "names a host",
     "postgresql://u:1234/secret@127.0.0.1/db": "has an @ behind its first slash",
 }

@@ -406,7 +406,9 @@ def _number_in_order(tree: exp.Expr) -> None:
             columns: Iterable[exp.Expr]
             if isinstance(source, exp.Subquery):
                 columns = [
-                    exp.column(c, quoted=True) for c in source.this.named_selects if c not in ("*", "inst")
+                    exp.column(c, source.alias or None, quoted=True)
+                    for c in source.this.named_selects
+                    if c not in ("*", "inst")
                 ]
             else:
                 columns = [

@@ -107,6 +107,13 @@ class Spark:
 def spark(parts: SplitResult, port: int | None, table: str | None) -> Iterator[Spark]:
     """Parquet files, or a table of the catalog, as a cluster or this machine reads them."""
     host, path = parts.hostname, unquote(parts.path)
+    if "@" in parts.netloc:
+        raise InputError(
+            "names a user, and a cluster is asked without one",
+            "leave out what is before the @",
+            source="arguments",
+            field="--on",
+        )
     if (path.strip("/") == "") == (table is None):
         raise InputError(
             "names both files and a table" if table else "names no files and no table",
