@@ -18,7 +18,7 @@ from gnrs_ppl.errors import Refused
 Dialect = Literal["duckdb", "postgres", "spark", "snowflake", "bigquery", "trino"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 UNTESTED: tuple[Dialect, ...] = ("spark", "snowflake", "bigquery", "trino")
-"""Dialects in which a check is printed and no engine is at hand to run it, Spark with but one template."""
+"""Dialects in which a check is printed and no engine has run it, but for some templates on Spark."""
 
 _UNITS = ("microseconds", "seconds", "minutes", "days", "months")
 

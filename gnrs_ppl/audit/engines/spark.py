@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import SplitResult, unquote
 
@@ -25,6 +25,7 @@ from sqlglot import exp
 from gnrs_ppl.audit.dialects import in_dialect, written
 from gnrs_ppl.audit.engines.base import Asked, Kind
 from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.context.folder import check_plain
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -209,15 +210,28 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
     if not found:
         raise InputError("no such file", "check the path, which the cluster reads", source=address)
     base = PurePosixPath(*place.parts[:wild]) if wild is not None else folder
+    files = sorted(row.path for row in found)
+    check_plain((Path(unquote(file.removeprefix("file:"))) for file in files), address)
     reader = session.read.option("mergeSchema", "true")
-    if base.suffix != ".parquet":
-        reader = reader.option("basePath", str(base))
-    rows = reader.parquet(*sorted(row.path for row in found))
+    own = set(map(str.lower, reader.parquet(*files).columns))
+    rows = (reader if base.suffix == ".parquet" else reader.option("basePath", str(base))).parquet(*files)
+    hidden = next((part for file in files for part in _partitions(file) if part in own), None)
+    if hidden is not None:
+        raise InputError(
+            f"column {one_line(hidden, 60)!r} stands in the files and in the names of their folders",
+            "rename one of the two",
+            source=address,
+        )
     return rows.select(
         "*",
         regexp_replace(col("_metadata.file_path"), "^file:/+", "/").alias("gnrs_file"),
         col("_metadata.row_index").alias("gnrs_row"),
     )
+
+
+def _partitions(file: str) -> list[str]:
+    """The columns that the names of a file's folders give."""
+    return [part.partition("=")[0].lower() for part in unquote(file).split("/")[:-1] if "=" in part]
 
 
 def _kind(told: str) -> Kind:
