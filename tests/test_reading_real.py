@@ -36,3 +36,47 @@ def test_what_is_lacking_some_time_after_an_act_excuses_what_is_due_then(
     assert best.exception is not None
     assert best.exception.activity == excuse
     assert best.time is None  # how long the excuse is waited for is no deadline
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "event", "due"),
+    [
+        ("order_management", "Confirm an order as soon as it is placed, at the latest two working days later.", "place order", "confirm order"),
+        ("order_management", "An item must be reordered once it is out of stock, two working days later at the latest.", "item out of stock", "reorder item"),
+        ("traffic_fines", "The fine must be sent once it has been issued, no later than 90 days afterwards.", "Create Fine", "Send Fine"),
+    ],
+)  # fmt: skip
+def test_a_time_behind_what_opens_is_that_by_which_the_other_act_is_due(
+    log: str, sentence: str, event: str, due: str
+) -> None:
+    (statement,) = read(sentence, _schema(log)).statements
+    best = statement.best
+    assert (best.template, best.activities) == ("response", (event, due))
+    assert best.time is not None
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "event", "banned"),
+    [
+        ("traffic_fines", "A penalty may only be added after 60 days have passed since the notice was inserted.", "Insert Fine Notification", "Add penalty"),
+        ("traffic_fines", "A penalty may be added only once 60 days have gone by since the notification.", "Insert Fine Notification", "Add penalty"),
+        ("traffic_fines", "No penalty may be added until 60 days have passed since the notification.", "Insert Fine Notification", "Add penalty"),
+        ("order_management", "A payment reminder may be sent only once two weeks have passed since delivery.", "package delivered", "payment reminder"),
+    ],
+)  # fmt: skip
+def test_what_may_be_done_only_when_a_time_went_by_is_banned_within_it(
+    log: str, sentence: str, event: str, banned: str
+) -> None:
+    (statement,) = read(sentence, _schema(log)).statements
+    best = statement.best
+    assert (best.template, best.activities) == ("not_response", (event, banned))
+    assert best.time is not None
+    assert sentence[best.time.span.start : best.time.span.end] in ("60 days", "two weeks")
+
+
+def test_that_something_is_allowed_tells_no_act() -> None:
+    (statement,) = read(
+        "A penalty is allowed only after the notice was inserted.", _schema("traffic_fines")
+    ).statements
+    best = statement.best
+    assert (best.template, best.activities) == ("precedence", ("Insert Fine Notification", "Add penalty"))

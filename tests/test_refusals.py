@@ -100,6 +100,8 @@ NO_PLACE = log(without="location")
         (f"{CHECK_IN} Any breach is reviewed by the waiter union.", small.LOG, "no_such_role", "nobody is called 'waiter union'"),
         ("On Mondays, staff must check in after a shift starts.", small.LOG, "no_such_field", "no act and no field of the log shows 'Mondays'"),
         ("After a shift starts, staff must check in by the end of the week.", small.LOG, "time_not_read", "the time 'by the end of the week' is stated and could not be read as the time of anything"),
+        ("Staff must check in on the very day the shift starts.", small.LOG, "time_not_read", "the time 'on the very day' is stated and could not be read as the time of anything"),
+        ("After a shift starts, staff must check in on the same day.", small.LOG, "time_not_read", "the time 'on the same day' is stated and could not be read as the time of anything"),
         ("After a shift starts, staff must check in before 9 a.m.", small.LOG, "time_not_read", "the time 'before 9 a.m' is stated and could not be read as the time of anything"),
     ],
 )  # fmt: skip

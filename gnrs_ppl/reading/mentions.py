@@ -76,6 +76,24 @@ _PERFECT = frozenset({"has", "have", "had", "already", "previously"})
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
+_HOW_BOUND = frozenset(
+    [
+        "allowed",
+        "permitted",
+        "required",
+        "obliged",
+        "forbidden",
+        "prohibited",
+        "barred",
+        "banned",
+        "expected",
+        "supposed",
+        "needed",
+    ]
+)
+_IS = frozenset({"is", "are", "be", "being", "was", "were"})
+
+
 class Told(NamedTuple):
     """One act at one place: the token its verb or noun is, how well it fits, the tokens that tell it.
 
@@ -127,6 +145,7 @@ def mentions(
         t
         for t in found
         if t.at not in people_and_places
+        and (t.exact or not _says_how_bound(tokens, t.at))
         and (
             t.at not in things
             or (t.exact and t.by_verb)
@@ -134,6 +153,12 @@ def mentions(
         )
     ]
     return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
+
+
+def _says_how_bound(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a word says that something is allowed, or asked for, and tells no act: "a refund is only allowed after"."""
+    before = {t.text for t in tokens[max(0, i - 2) : i]}
+    return tokens[i].text in _HOW_BOUND and not before.isdisjoint(_IS)
 
 
 def _beside_another(told: Told, tokens: Sequence[Token]) -> bool:

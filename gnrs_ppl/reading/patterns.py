@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gnrs_ppl.reading.clauses import MODAL
-from gnrs_ppl.reading.quantities import NUMBER
+from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -454,13 +454,19 @@ USUALLY = _words(
     r"nowadays|these days|in (?:my|our|his|her|their) experience"
 )
 """What is only usual, where no word binds."""
-_AT_EARLIEST = r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than"
+_AT_EARLIEST = (
+    r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than|"
+    rf"only\b(?:(?!\b(?:within|in|inside|during|up to|later|most|latest|less)\b)[^.;,]){{0,40}}?\s(?:at least )?{PLAIN_DURATION}\s+after|"
+    rf"until\s+(?:at least )?{PLAIN_DURATION}\s+after"
+)
 AT_EARLIEST = _words(_AT_EARLIEST)
 EARLIEST = _words(
     rf"{_AT_EARLIEST}|"
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+SO_MUCH_LATER = _words(rf"{PLAIN_DURATION} (?:later|afterwards?|thereafter|after (?:that|this|it))")
+"""A time that runs from what was told before."""
 LIMITS = _words(
     r"deadline|limit|maximum|longest|latest|time|term|plenty|enough|sufficient|ample|suffices?|allowed|granted|within|at (?:the )?(?:very )?(?:most|latest)|"
     r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"

@@ -54,7 +54,9 @@ CALENDAR = re.compile(
     rf"(?:the\s+)?(?:end|close|beginning|start|middle|last day|first day|first|last|\w+day|\d+(?:st|nd|rd|th)?(?: day)?)\s+of\s+"
     rf"(?:(?:the|each|every|that|this|a)\s+(?:(?:same|next|following|current|respective)\s+)?{_SPELL}|(?:business|{_MONTHS})\b)|"
     rf"(?:(?:the|this|next|every|each)\s+)?(?:(?:first|last|next|following)\s+)?{_DAYS}|weekends?|(?:{_MONTHS})\s+\d+|\d+\.?\s+(?:{_MONTHS})|"
-    r"(?:on|in|at|during)\s+(?:the\s+)?(?:same|very same)\s+(?:day|week|month|morning|afternoon)|"
+    r"(?:(?:the|that)\s+)?(?:very )?same\s+(?:day|week|month|morning|afternoon)|"
+    r"(?:(?<=on )|(?<=by )|(?<=in )|(?<=during ))(?:the|that)\s+(?:very\s+)?(?:day|week|month|morning|afternoon|evening)\b"
+    r"(?!\s+(?:after|before|following|from|shift|preceding|prior))|"
     r"\d{1,2}(?:[:.]\d\d)?\s?(?:a\.?m\b|p\.?m\b|o['’]clock)|\w+ o['’]clock|noon|midnight|Easter|Christmas|New Year|tomorrow|tonight|"
     rf"(?<=by )(?:{_MONTHS})|(?<=before )(?:{_MONTHS}))",
 )
@@ -101,6 +103,25 @@ def durations(text: str) -> tuple[Length, ...]:
         if length != Duration():
             found.append(Length(length, working and not length.working, m.start(), m.end()))
     return tuple(found)
+
+
+_GONE_BY = re.compile(
+    rf"(?:\b(?:after|once|when|if)\s+)?(?P<time>(?:at least\s+)?{PLAIN_DURATION})"
+    r"(?P<gone>\s+(?:ha(?:s|ve|d)\s+|will have\s+)?(?:passed|elapsed|gone by|gone past|lapsed)\s+(?:since|after|from))\b",
+    re.IGNORECASE,
+)
+
+
+def after_it_went_by(text: str) -> str:
+    """A text in which a time that went by since something is a time after it, every other word in its place: "once 60
+    days have passed since the notification".
+    """
+    return _GONE_BY.sub(_after, text)
+
+
+def _after(gone: re.Match[str]) -> str:
+    opened = gone.start("time") - gone.start()
+    return " " * opened + gone["time"] + "after".rjust(len(gone["gone"]))
 
 
 def _one(unit: str) -> str:

@@ -24,7 +24,7 @@ from gnrs_ppl.reading.otherwise import (
     where_missed,
 )
 from gnrs_ppl.reading.placed import placed
-from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.quantities import after_it_went_by, durations
 from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
@@ -82,7 +82,7 @@ def _stated(
 ) -> Readings:
     """What a text without questions says."""
     words = vocabulary(schema)
-    data = said_of_data(sentence, attributes, words)
+    data = said_of_data(after_it_went_by(sentence), attributes, words)
     beside = said_beside(data.duties, schema, logs, words)
     duties, further = set_apart(beside.duties)
     alone = replace(Reader(Constructions(duties, words)).read(), sentence=sentence)

@@ -62,7 +62,7 @@ class Pairs(Acts):
             more = targets[1:] if target is targets[0] else also if target is opener else ()
             ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time, more))
 
-        main, kind, mark = targets[0], sub.kind, f"'{sub.opener.strip()}'"
+        main, kind, mark = targets[0], sub.kind, f"'{' '.join(sub.opener.split())}'"
         if kind in ("after", "who"):
             if patterns.VICE_VERSA.search(self.text):
                 give(

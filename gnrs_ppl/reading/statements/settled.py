@@ -156,6 +156,7 @@ class Settled(Lacking):
         self._settle_sequences()
         self._settle_coordinated()
         self._settle_banned_before()
+        self._settle_due_later()
         self._settle_bounds()
         self._settle_counts()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
@@ -266,6 +267,23 @@ class Settled(Lacking):
                 if likeliest.label == "absence":
                     self._decide(first[0], "precedence", banned[0])
                     self.options[banned[0]] = [Option("none", None, 1.0)]
+
+    def _settle_due_later(self) -> None:
+        """What opens comes first, where a time behind it is that by which the main clause's act is due: "confirm it as
+        soon as it is placed, at the latest two days later".
+        """
+        for sentence in self.text.said.sentences:
+            told = {k: of for k in self._told_in(sentence) if (of := self.marked.clauses[k])}
+            opens = [k for k, of in told.items() if of[0].kind == "after" and not of[1]]
+            due = [k for k, of in told.items() if of[0].kind == "main" and not of[1]]
+            if (
+                len(opens) == len(due) == 1
+                and len(told) == 2
+                and patterns.SO_MUCH_LATER.search(sentence.text)
+                and not how_bound(sentence.words_of(told[due[0]][0])).permitted
+            ):
+                self._decide(due[0], "response", opens[0])
+                self._leave_out(sentence, [opens[0], due[0]])
 
     def _each_binds(self, one: Clause, other: Clause) -> bool:
         """Whether two clauses are main ones that each bind by a modal of their own, and forbid nothing."""
