@@ -239,11 +239,12 @@ def random_pairs(world: str, seed: int, count: int) -> list[tuple[Structure, Str
         counting = other["norm"]["constraints"][0]["template"] in COUNTING  # not in all of several logs
         if rng.random() < 0.3 and not counting:
             other = other | {"evidence": rng.choice(contents)["evidence"]}
-        pairs.append((widened(rng, one), widened(rng, other)))
+        amounts = bool(WORLDS[world].amounts)
+        pairs.append((widened(rng, one, amounts), widened(rng, other, amounts)))
     return pairs
 
 
-def widened(rng: random.Random, content: dict[str, Any]) -> Structure:
+def widened(rng: random.Random, content: dict[str, Any], amounts: bool) -> Structure:
     """The rule, now and then with a window, a second activation, or a second constraint, where it can have
     them.
     """
@@ -260,6 +261,8 @@ def widened(rng: random.Random, content: dict[str, Any]) -> Structure:
     ]
     if rng.random() < 0.25 and content["evidence"] == {"channels": ["log"]}:
         slot, changed = rng.choice(changes)
+        if amounts and slot == "norm":
+            return rule  # cases of amounts hold no act to come after
         try:
             rule = Structure.model_validate(content | {slot: changed})
         except ValidationError:
