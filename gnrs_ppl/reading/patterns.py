@@ -305,6 +305,10 @@ LACKED = re.compile(
     re.IGNORECASE,
 )
 """Before an act that was not done to what something else is said of."""
+TAKES_LONGER = _words(
+    r"(?:may|can|might|(?:is|are) allowed to) (?:only )?(?:take|be|last|wait|come|follow|go out|happen) (?:\w+ )?(?:longer|later)"
+)
+"""Leaves something more time than what was told before."""
 NOT_ON_RECORD = re.compile(
     r"\s+(?:(?:of|for|on|to|by)\s+(?:[\w'’-]+\s+){1,4}?)?(?:is|are|was|were|has been|have been)\s+(?:still\s+)?"
     r"(?:(?:not|never)\s+(?:yet\s+)?(?:recorded|registered|logged|noted|documented|entered|made|received|done|held|there|"

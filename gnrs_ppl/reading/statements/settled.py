@@ -152,6 +152,7 @@ class Settled(Lacking):
             if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
                 self._decide(first, "existence", None)
         self._settle_exceptions()
+        self._settle_longer()
         self._settle_cases()
         self._settle_sequences()
         self._settle_coordinated()
@@ -181,6 +182,22 @@ class Settled(Lacking):
                 o.label == "exception" and o.probability >= LIKELY for o in self.options[k]
             ):
                 self.options[k] = [Option("none", None, 1.0)]
+
+    def _settle_longer(self) -> None:
+        """What may take longer is excused from the time of the duty before it: "only one that was reopened may"."""
+        for before, sentence in pairwise(self.text.said.sentences):
+            told = self._told_in(sentence)
+            if len(told) != 1 or not patterns.TAKES_LONGER.search(sentence.text) or durations(sentence.text):
+                continue
+            due = [
+                k
+                for k, of in enumerate(self.options)
+                if self._sentence(k) is before
+                and any(o.label == "response" and o.probability >= LIKELY for o in of)
+            ]
+            if due and durations(before.text) and self.marked.acts[told[0]] != self.marked.acts[due[0]]:
+                self._leave_out(sentence, told)
+                self._decide(told[0], "exception", due[0])
 
     def _settle_cases(self) -> None:
         """What a case that has one act must have too, or must not have: "a file that holds X has to hold Y"."""
