@@ -14,6 +14,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.experiments.reading import EMPTY, HERE
 from gnrs_ppl.reading import Reading, read
+from gnrs_ppl.reading.clauses import clauses
 from gnrs_ppl.reading.goal import ways
 
 TEN_MINUTES, HALF_AN_HOUR, TWO_HOURS = Duration(seconds=600), Duration(seconds=1800), Duration(seconds=7200)
@@ -323,3 +324,139 @@ def test_a_rule_states_who_must_have_done_what_comes_first():
     assert constraint["template"] == "precedence"
     assert constraint["target"] == {"activity": "PublishTask", "role": "duty_manager"}
     assert constraint["correlate"] == "same_case"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "acts"),
+    [
+        # said beside it
+        ("GNRS-066", "As you have heard, nobody may trade lettuce.", {("absence", "Trade")}),
+        (
+            "GNRS-092",
+            "Patrol members, as we all know, must patrol the public square.",
+            {("existence", "Patrol")},
+        ),
+        # a verb that only helps another
+        ("GNRS-037", "No customer gets to handle the parcels.", {("absence", "Interact")}),
+        ("GNRS-066", "A farm worker gets to speak with the foreman.", {("existence", "Speak")}),
+        # things that are somehow, and whither something goes
+        ("GNRS-066", "My cart is full. Farm workers must check out.", {("existence", "CheckOut")}),
+        ("GNRS-092", "Never carry parcels round to a resident.", {("absence", "Deliver")}),
+        # why something happened once
+        (
+            "GNRS-052",
+            "Last week a visitor waited because he couldn't deliver. Couriers must check in.",
+            {("existence", "CheckIn")},
+        ),
+        # what is brought there, and left at a place
+        (
+            "GNRS-092",
+            "Upon arrival at the public square, please bring something from the medical stock there.",
+            {("response", "MoveTo", "Deliver")},
+        ),
+        ("GNRS-037", "Please leave the parcels at the shop.", {("existence", "Deliver")}),
+    ],
+)
+def test_words_beside_an_act_tell_no_other(name, sentence, acts):
+    assert told(said(name, sentence)) == acts
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "roles"),
+    [
+        (
+            "GNRS-092",
+            "Could every volunteer and every patrol member please check in?",
+            {"volunteer", "patrol_member"},
+        ),
+        ("GNRS-037", "So would the courier and the shopkeeper please check out?", {"courier", "shopkeeper"}),
+        ("GNRS-092", "Hi patrol, please check out.", {"patrol_member"}),
+        ("GNRS-022", "Dear patrol, please check in.", {"patrol_member"}),
+        (
+            "GNRS-052",
+            "Couriers are busy people. They must check out.",
+            {"courier"},
+        ),
+        (
+            "GNRS-092",
+            "Volunteers must check in. They must never trade parcels.",
+            {"volunteer"},
+        ),
+        ("GNRS-022", "Visitors must be spoken to in person by the patrol members.", {"patrol_member"}),
+    ],
+)
+def test_who_is_bound_is_found_in_the_words_around(name, sentence, roles):
+    """Two of a question, a group that is greeted, those taken up as "they", and nobody "in person"."""
+    readings = said(name, sentence)
+    assert readings
+    assert {n.name for r in readings for n in r.bearers} == roles
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "time"),
+    [
+        ("GNRS-066", "After the harvest, two hours at most: by then it must be delivered.", TWO_HOURS),
+        ("GNRS-037", "After a sale, half an hour at most: by then the courier must check in.", HALF_AN_HOUR),
+    ],
+)
+def test_what_is_due_by_then_has_the_time_told_before(name, sentence, time):
+    (reading,) = said(name, sentence)
+    assert reading.template == "response"
+    assert reading.time is not None
+    assert reading.time.duration == time
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "GNRS-052",
+            "Please drop the parcels off at the boundary gate, and sign out within ten minutes of that.",
+        ),
+        ("GNRS-037", "A courier must deliver the parcels at the shop, and then check out."),
+    ],
+)
+def test_a_place_behind_one_act_is_none_of_the_next(name, sentence):
+    acts = [a for r in said(name, sentence) for a in (*r.targets, *([r.activation] if r.activation else []))]
+    assert {a.activity for a in acts} == {"Deliver", "CheckOut"}
+    for act in acts:
+        assert (act.location is not None) == (act.activity == "Deliver")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("GNRS-052", "Try if the parcel is sound. A courier must check in."),
+        ("GNRS-022", "Patrol members must check in and see if all is well."),
+    ],
+)
+def test_what_is_found_out_is_no_circumstance(name, sentence):
+    (reading,) = said(name, sentence)
+    assert (reading.template, *reading.activities) == ("existence", "CheckIn")
+    assert reading.condition is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "acts"),
+    [
+        (
+            "Q: May I, as a courier, trade parcels? A: No, you don't go into the private rooms.",
+            {("absence", "Trade"), ("absence", "MoveTo")},
+        ),
+        ("Q: May I trade parcels? A: No, not a single one.", {("absence", "Trade")}),
+    ],
+)
+def test_a_ban_behind_a_plain_no_is_one_more(sentence, acts):
+    assert told(said("GNRS-052", sentence)) == acts
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kinds"),
+    [
+        ("Workers must check out, so the foreman also hears of it.", ["main", "purpose"]),
+        ("It must be told aloud, so the deaf follow it too.", ["main", "purpose"]),
+        ("Parcels went missing, so the courier arrives within an hour.", ["main", "main"]),
+    ],
+)
+def test_what_a_duty_leads_to_is_its_purpose(sentence, kinds):
+    assert [c.kind for c in clauses(sentence, 0, len(sentence)) if c.kind in ("main", "purpose")] == kinds

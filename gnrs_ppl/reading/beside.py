@@ -4,6 +4,7 @@ before the duties are read, so that a review after a breach is no duty of every 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,6 +17,14 @@ from gnrs_ppl.reading.logs import Logs
 from gnrs_ppl.reading.procedure import procedure_of
 from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, Span
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary, tokens_of
+
+_ASIDE = re.compile(
+    r"\bas (?:you|we|I|everyone|everybody|many|most|some) (?:(?:all|may|might|will|of you|have|already|probably|surely|certainly) )*"
+    r"(?:know|heard|seen|read|noticed|remember|recall|learnt|learned|been told|were told|said|mentioned)"
+    r"(?: (?:by now|before|already|earlier))?(?=\s*[,.;:)–])",
+    re.IGNORECASE,
+)
+"""Said beside what is told: "as you have heard"."""
 
 
 class Beside(NamedTuple):
@@ -48,11 +57,12 @@ def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: V
     taken = [*procedure.spans] if procedure else []
     follows = procedure is not None and procedure.follows_breach
     evidence = evidence_of(text, logs, taken if follows else ())
-    cut = [*(taken if follows else []), *(evidence.spans if evidence else [])]
+    asides = [Span(*aside.span()) for aside in _ASIDE.finditer(text)]
+    cut = [*(taken if follows else []), *(evidence.spans if evidence else []), *asides]
     rest = _without(text, cut)
     if procedure and not _tells(rest):  # nothing is left that could be broken
         procedure, evidence = None, evidence_of(text, logs, ())
-        rest = _without(text, evidence.spans if evidence else ())
+        rest = _without(text, [*(evidence.spans if evidence else ()), *asides])
     unread = _unread(text, procedure) if procedure and procedure.follows_breach else ()
     return Beside(evidence, procedure, rest, unread)
 

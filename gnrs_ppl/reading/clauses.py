@@ -106,6 +106,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
     ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
     ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
+    ("purpose", r"(?:tr(?:y|ies)|sees?|learns?|finds? out|wonders?) (?:if|whether)\b"),
     ("purpose", r"to (?:see|find out|check|test|verify|make sure|learn) (?:if|whether|that)\b"),
     (
         "purpose",
@@ -360,7 +361,27 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             )
     if number == 0:  # only a subordinate clause: what it says is the main one
         return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
-    return [c._replace(number=min(max(c.number, 1), number)) for c in found]
+    numbered = [c._replace(number=min(max(c.number, 1), number)) for c in found]
+    return [_as_purpose(text, before, c) for before, c in pairwise([None, *numbered])]
+
+
+_SO_THAT = re.compile(
+    r"\s*,\s*(?:and\s+)?so\s+(?=the|an?|it|they|we|no|everybody|everyone|people)", re.IGNORECASE
+)
+
+
+def _as_purpose(text: str, before: Clause | None, clause: Clause | None) -> Clause:
+    """A main clause as the purpose of one that binds: ", so the message also reaches them"."""
+    assert clause is not None
+    if clause.kind != "main" or before is None or before.kind != "main":
+        return clause
+    so = _SO_THAT.match(text, clause.start, clause.end)
+    binds = _MODAL.search(text, before.start, before.end) and not _MODAL.search(
+        text, clause.start, clause.end
+    )
+    if not so or not binds:
+        return clause
+    return clause._replace(kind="purpose", start=so.end(), number=before.number, opener="so")
 
 
 def _embedded(text: str, mark: _Opening, end: int) -> int | None:
@@ -592,6 +613,12 @@ def _finite(form: str) -> bool:
     return bool(lemmas(form, "v")) and not lemmas(form, "n") and not form.endswith("ing")
 
 
+_INVERTED = re.compile(
+    r"\s*(?:(?:so|and|then|now|please)[, ]+)*(?:could|would|will|can|may|must|shall|should)\s+"
+    r"(?:every|each|all|any|the|an?|our|no|both)(?: [\w'-]+){1,3}\s*",
+    re.IGNORECASE,
+)
+"""A modal and the first of those it binds: "could every waiter and every cook …"."""
 _AUXILIARY = frozenset({"is", "are", "has", "have", "gets", "get", "goes", "go"})
 
 
@@ -614,7 +641,7 @@ def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
         {
             m.start()
             for m in found
-            if _binds(text[start : m.start()])
+            if (_binds(text[start : m.start()]) and not _INVERTED.fullmatch(text, start, m.start()))
             or _NEW_BAN.match(text, m.end())
             or _SO.match(m[0])
             or (_OWN_SUBJECT.match(text, m.start()) and _has_act(text[start : m.start()]))

@@ -24,7 +24,7 @@ from gnrs_ppl.reading.vocabulary import (
     near,
     text_of,
 )
-from gnrs_ppl.reading.ways import classes_of, is_preposition
+from gnrs_ppl.reading.ways import classes_of, is_preposition, only_helps
 from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, brought_before, lemmas
 from gnrs_ppl.words import PARTICLES
 
@@ -51,6 +51,9 @@ _BRING = ("add", "impose", "issue", "send", "pay", "grant")
 MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
+_OWNED = frozenset({"my", "your", "his", "her", "our", "their"})
+_IS = frozenset({"is", "are", "was", "were", "get", "gets", "got", "has", "have", "looks", "seems"})
+_WHITHER = frozenset({"round", "around"})
 _EMPTY = frozenset({"case", "cases", "thing", "things", "last"})
 """Words of the rule, not of what is done: they tell no act by likeness."""
 _SEPARABLE = frozenset(
@@ -146,6 +149,8 @@ def mentions(
         for t in found
         if t.at not in people_and_places
         and (t.exact or not _says_how_bound(tokens, t.at))
+        and not only_helps(tokens, t.used)
+        and not _stands_there(t, tokens)
         and (
             t.at not in things
             or (t.exact and t.by_verb)
@@ -159,6 +164,18 @@ def _says_how_bound(tokens: Sequence[Token], i: int) -> bool:
     """Whether a word says that something is allowed, or asked for, and tells no act: "a refund is only allowed after"."""
     before = {t.text for t in tokens[max(0, i - 2) : i]}
     return tokens[i].text in _HOW_BOUND and not before.isdisjoint(_IS)
+
+
+def _stands_there(told: Told, tokens: Sequence[Token]) -> bool:
+    """Whether a word tells a thing that is somehow ("my cart is packed") or whither something goes ("round to his door"),
+    and nothing done.
+    """
+    at, words = told.at, [t.text for t in tokens]
+    if len(told.used) > 1:
+        return False
+    behind = words[at + 1] if at + 1 < len(words) else "."
+    owned = at > 0 and words[at - 1] in _OWNED and not told.exact and bool(lemmas(words[at], "n"))
+    return (owned and behind in _IS) or (words[at] in _WHITHER and behind == "to")
 
 
 def _beside_another(told: Told, tokens: Sequence[Token]) -> bool:

@@ -21,6 +21,7 @@ _PEOPLE = frozenset(
 _THOSE = frozenset(
     {"you", "those", "anyone", "anybody", "everyone", "everybody", "someone", "somebody", "whoever"}
 )
+_GREETINGS = frozenset({"hi", "hello", "hey", "dear"})
 _NO_AGENT = frozenset({"worker", "labourer", "laborer", "hand", "employee"})
 """A farm worker is no farmer."""
 _AGENT = ("ers", "er", "ors", "or")
@@ -48,6 +49,8 @@ def other_words(
     here, group = frozenset(at), of_people and _is_member(head)
     for i in at:
         said = tokens[i]
+        if said == "person" and tokens[i - 1 : i] == ["in"]:
+            continue
         if similarity(head, said) == 1.0 or (group and (said in _THOSE or _is_member(said))):
             last = _behind(described, tokens, i, here)
             if last is not None:
@@ -55,6 +58,8 @@ def other_words(
         first = i - len(described)
         if group and first >= 0 and _is_member(said) and tuple(tokens[first:i]) == tuple(described):
             yield first, i
+        if group and tuple(described) == (said,) and _are_called(tokens, i):
+            yield i, i
         if group and head not in _NO_AGENT and len(described) == 1 and _does(said, described[0]):
             yield i, i
 
@@ -78,6 +83,14 @@ def _behind(described: Sequence[str], tokens: Sequence[str], i: int, here: froze
         for j, w in zip(range(k, last + 1), described, strict=True)
     )
     return last if told else None
+
+
+def _are_called(tokens: Sequence[str], i: int) -> bool:
+    """Whether a group stands for its members: "Hi patrol, …", "I belong to the patrol"."""
+    before = list(tokens[max(0, i - 3) : i])
+    greeted = before[-1:] and before[-1] in _GREETINGS and tokens[i + 1 : i + 2] in ([","], ["!"], [":"])
+    belongs = before[-1:] and before[-1] in _ARTICLES and before[:-1] in (["belong", "to"], ["belongs", "to"])
+    return bool(greeted or belongs)
 
 
 def _does(form: str, act: str) -> bool:

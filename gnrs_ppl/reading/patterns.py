@@ -73,6 +73,10 @@ NARRATES = _words(
 """Says when something happened that a text is written for."""
 HAD_TO = _words(r"had to|could|never (?:saw|came|had|got|was|were|did)|used to|would")
 """Binds nobody, in what happened."""
+FOR_A_REASON = re.compile(
+    r"\b(?:because|since|as) (?:he|she|they|it|we|I|you|the|an?)\b[^,.;:]*", re.IGNORECASE
+)
+"""Why something happened, which binds nobody either."""
 # adverbs that place an act
 AT_ONCE = _words(
     r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"
@@ -411,6 +415,11 @@ ANNOUNCES = re.compile(
 FIRST_OF_ALL = _words("first|beforehand")
 ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 THEY = _words("they|them|he|she")
+OPENS_WITH_THEY = re.compile(
+    rf"\W*(?:(?:and|but|so|then|also|never|{MODAL})\s+){{0,3}}(?:they|he or she|she or he|he|she)\b",
+    re.IGNORECASE,
+)
+"""Begins a clause with those said before."""
 NO_LONGER = _words(
     r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than"
 )
@@ -556,6 +565,14 @@ _CUES = {
 CUES = {name: re.compile(pattern.pattern) for name, pattern in _CUES.items()}
 """Kinds of cue words, for the model of relations; in small letters, which are found thrice as fast."""
 
+FALLS_TO = re.compile(
+    r"\b(?:falls? (?:up)?on|(?:falls?|is up|is left) to|is for|(?:job|duty|task|business|responsibility) of)\s+(?:the|an?|every|each|all)?\s*$",
+    re.IGNORECASE,
+)
+"""Before those something is asked of: it falls to the manager to post one."""
+TO_DO = re.compile(r"\s+to\s+(?:\w+ly\s+|first\s+)?", re.IGNORECASE)
+BY_THEN = _words("by then|by that time|before then")
+"""Within a time told right before."""
 NTH = ("second", "third", "fourth", "fifth")
 NTH_TIME = _words(rf"an? ({'|'.join(NTH)})")
 """The time that is one too many."""

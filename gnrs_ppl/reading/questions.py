@@ -25,9 +25,10 @@ _ANSWER = re.compile(
 )
 _REQUEST = re.compile(r"\b(?:please|kindly|(?:would|will|could|won.t) you)\b", re.IGNORECASE)
 _MAY = re.compile(
-    r"(?P<lead>(?:(?:and|but|so|then|okay)\b,?\s*)*)(?:may|can|could|might|(?:is|are|am) (?=[^?]*\b(?:allowed|permitted)\b))",
+    r"(?P<lead>(?:(?:and|but|so|then|okay)\b,?\s*)*)(?P<modal>may|can|could|might|(?:is|are|am) (?=[^?]*\b(?:allowed|permitted)\b))",
     re.IGNORECASE,
 )
+_ASKER = re.compile(r"\s+(?:I|we|you|they|he|she)(?:, as (?:an? )?[\w -]+,)?(?= [a-z])")
 _NO = re.compile(
     r"(?:no|never|not|certainly not|absolutely not|by no means|under no circumstances)(?:\b(?: at all| ever)?)",
     re.IGNORECASE,
@@ -57,6 +58,13 @@ _OF_WHOM = re.compile(
 _PRONOUN = re.compile(r"(?:they|it|he or she|he|she)\b", re.IGNORECASE)
 _FEW = 5
 """So many words behind a plain no only stress it ("not a single one")."""
+
+
+_SAYS_MORE = re.compile(
+    r"(?:you|they|he|she|we|nobody|no one) (?:do not|don.t|does not|doesn.t|never) (?!have|need)\w+ \w",
+    re.IGNORECASE,
+)
+"""A ban of its own behind a plain no: "No, you don't go in there"."""
 
 
 def told_by_answers(text: str) -> tuple[Piece, list[Span]] | None:
@@ -95,13 +103,17 @@ def _together(text: str, question: re.Match[str], answer: Span) -> Iterator[Part
         if before := _before(text, question):
             yield from (("When ", before), before, (", ", before))
         denied = _NO.match(said)
-        yield from (("never ", mark) if denied else ("", mark), Span(may.end("lead"), asks.end))
+        asker = _ASKER.match(text, may.end("modal"), asks.end) if denied else None
+        if asker:
+            yield from (Span(*asker.span()), (" must never ", mark), Span(asker.end(), asks.end))
+        else:
+            yield from (("never ", mark) if denied else ("", mark), Span(may.end("lead"), asks.end))
         behind = re.compile(r"[^.!?;]*[.!?;]?").match(text, rest)
         end = behind.end() if behind else rest
         words = text[rest:end].strip(" ,.;!?—–-")
         if _LIMITS.match(text, rest):
             yield from ((" ", mark), Span(rest, answer.end))
-        elif len(words.split()) <= _FEW:
+        elif len(words.split()) <= _FEW and not _SAYS_MORE.match(words):
             yield from ((". ", mark), Span(end, answer.end))
         else:
             yield from (

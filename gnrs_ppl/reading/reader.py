@@ -29,7 +29,7 @@ from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
-from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Unread
+from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
 
 TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
@@ -307,7 +307,25 @@ class Reader(Doubted):
                 ways = (replace(r, time=time, used=(*r.used, part)) for r in found[i].readings)
                 found[i] = replace(found[i], readings=tuple(ways))
             heeded += [part] if timed else []
+        for before, part in pairwise(self._parts()):
+            if (time := self._until_then(before, part)) is None:
+                continue
+            for i, s in enumerate(found):
+                asked = s.best.time is None and s.best.template in TIMED
+                if asked and part.start <= s.best.targets[0].span.start < part.end:
+                    timed_too = tuple(replace(r, time=time, used=(*r.used, time.span)) for r in s.readings)
+                    found[i] = replace(s, readings=timed_too)
         return found, heeded
+
+    def _until_then(self, before: Span, part: Span) -> Timed | None:
+        """The one time told right before a sentence or main clause that is due "by then"."""
+        words = self.text.sentence[part.start : part.end]
+        if (
+            not patterns.BY_THEN.search(words)
+            or len(durations(self.text.sentence[before.start : before.end])) != 1
+        ):
+            return None
+        return self._sentence_at(before.start).time(None, Clause("main", *before, before.start))
 
     def _parts(self) -> Iterator[Span]:
         """The sentences, and the main clauses of those that have several."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -20,6 +21,9 @@ PLACE = "@"
 """Stands in a saying for a place of the schema, or "there"."""
 REACH = 3
 """How many other words may stand among those of a saying."""
+THERE = 6
+"""How many may stand before "there", which follows what is brought."""
+_TAKEN = frozenset({"bring", "take", "carry"})
 BEFORE = 5
 """How far before its verb a noun of a saying may stand."""
 _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
@@ -28,6 +32,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _DETERMINERS = _ARTICLES | {"his", "her", "its", "our", "their", "your", "this", "that", "these", "those"}
 _DETERMINERS |= {"any", "each", "every", "no"}
 _OBJECTS = frozenset({"it", "them", "him", "one"})
+_HELP = (("get",), ("come",), ("happen",), ("manage",))
 _LONG = 4
 """Words longer than this may stand in another form."""
 
@@ -101,17 +106,18 @@ def _said_at(
     if similarity(saying[0], tokens[i].text) < SAME:
         return ()
     places = [i]
-    for w in saying[1:]:
+    for k, w in enumerate(saying[1:], 1):
         if w == PLACE:
             named = any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5])
             if not named or any(
-                is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]
+                is_verb(t.text) and t.text not in _SPOKEN and before.text not in _DETERMINERS
+                for before, t in pairwise(tokens[i : places[-1]])
             ):
                 return ()
             continue
         before, behind = (
             range(max(i - BEFORE, 0), i if len(w) > _LONG else 0),
-            range(places[-1] + 1, i + REACH + len(saying) + 1),
+            range(places[-1] + 1, i + (THERE if _taken_there(saying) else REACH) + len(saying) + 1),
         )
         told = [j for j in before if similarity(w, tokens[j].text) >= DERIVED]  # departure is registered
         told += [
@@ -121,14 +127,19 @@ def _said_at(
             and _says(w, tokens[j].text)
             and not (
                 w in PARTICLES
+                and saying[k + 1 : k + 2] != (PLACE,)
                 and (is_preposition(tokens, places[-1], j) or of_another(tokens, places[-1], j))
             )
             and not (w == "to" and _is_infinitive(tokens, j + 1))
         ]
-        if not told:
+        if not told or (_taken_there(saying) and any(t.text == "," for t in tokens[i : told[0]])):
             return ()
         places.append(told[0])
     return tuple(sorted(places))
+
+
+def _taken_there(saying: Sequence[str]) -> bool:
+    return saying[0] in _TAKEN and saying[1:] == ("there",)
 
 
 def _says(wanted: str, text: str) -> bool:
@@ -145,6 +156,14 @@ def is_preposition(tokens: Sequence[Text], verb: int, i: int) -> bool:
     """
     between = {t.text for t in tokens[verb + 1 : i]}
     return bool(between - _OBJECTS) and _word_at(tokens, i + 1) in _DETERMINERS
+
+
+def only_helps(tokens: Sequence[Text], told: Sequence[int]) -> bool:
+    """Whether a verb only helps the one behind it: "gets to touch a key"."""
+    if not told or told[-1] > told[0] + 1 or lemmas(tokens[told[0]].text, "v")[:1] not in _HELP:
+        return False
+    behind = _word_at(tokens, told[0] + 2)
+    return _word_at(tokens, told[0] + 1) == "to" and behind in lemmas(behind, "v")
 
 
 def of_another(tokens: Sequence[Text], verb: int, i: int) -> bool:

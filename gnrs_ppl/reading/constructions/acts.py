@@ -15,6 +15,7 @@ from gnrs_ppl.reading.constructions.parts import Found, Frame, distinct, reach
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import ActRead, Named, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP, Match
+from gnrs_ppl.reading.ways import only_helps
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.words import PARTICLES
 
@@ -157,7 +158,29 @@ class Acts:
             self._listed(early)
             or self._listed(roles[roles.index(called) :] if called else ())
             or self._addressed(clause)
+            or self._taken_up(clause)
         )
+
+    def _before_this(self) -> int:
+        """Where the sentence before this one begins."""
+        stops = [m.end() for m in FULL_STOP.finditer(self.whole.sentence, 0, self.start)]
+        return max((stop for stop in stops if stop < self.start), default=0)
+
+    def _taken_up(self, clause: Clause) -> tuple[Named, ...]:
+        """Those a sentence calls "they" whom the one before it names first."""
+        if clause.kind != "main" or not patterns.OPENS_WITH_THEY.match(self.words_of(clause)):
+            return ()
+        roles = [n for n in self.whole.names["roles"] if self._before_this() <= n.span.start < self.start]
+        first = next(
+            (
+                k
+                for k, n in enumerate(roles)
+                if not patterns.OBLIQUE.search(self.whole.sentence[: n.span.start])
+                and not patterns.POSSESSIVE.match(self.whole.sentence, n.span.end)
+            ),
+            None,
+        )
+        return () if first is None else self._listed(roles[first:])
 
     def _addressed(self, clause: Clause) -> tuple[Named, ...]:
         """Those whom the text speaks to ("you couriers"), where a clause does so too or binds and names nobody."""
@@ -281,7 +304,9 @@ class Acts:
         occurs = any(self.tokens[i].text in _OCCUR for i in at) or any(
             self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
         )
-        found = [m for m in found if not self._goes_nowhere(m, own)]
+        found = [
+            m for m in found if not self._goes_nowhere(m, own) and not only_helps(self.tokens, m.positions)
+        ]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)
 
@@ -430,14 +455,8 @@ class Acts:
             return next(behind, None) or next((n for n in names if n.span.end > act.start), names[-1])
         said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
         if said & ({"there"} if kind == "locations" else _IT):
-            return next(
-                (
-                    n
-                    for n in reversed(self.whole.names[kind])
-                    if self.start <= n.span.start and n.span.end <= act.start
-                ),
-                None,
-            )
+            said_before = [n for n in self.whole.names[kind] if n.span.end <= act.start]
+            return next((n for n in reversed(said_before) if n.span.start >= self._before_this()), None)
         return None
 
     def _says_whose(self, act: Span, named: Named) -> bool:

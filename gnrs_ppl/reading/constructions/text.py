@@ -162,7 +162,7 @@ class Constructions:
 
     def _narrates(self, words: str) -> bool:
         """Whether words tell what happened at some time, and nothing that binds or is disapproved of."""
-        present = patterns.HAD_TO.sub(" ", words)
+        present = patterns.HAD_TO.sub(" ", patterns.FOR_A_REASON.sub(" ", words))
         asks = patterns.MODAL_VERB.search(present) or DISAPPROVES.search(words)
         return bool(patterns.NARRATES.search(words)) and not asks
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import SYMMETRIC, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
@@ -98,7 +99,11 @@ class Related(Settled):
                     label = "at_most"
                 if a is not None and (meant := told[self.marked.sentences[t]]):
                     label = meant.get(label, label)
-                elif label in _ASKED and not earliest[self.marked.sentences[t]] and self._denied_elsewhere(t):
+                elif (
+                    label in _ASKED
+                    and not earliest[self.marked.sentences[t]]
+                    and (self._denied_elsewhere(t) or self._constructed_as_asked(label, t, a))
+                ):
                     label = _ASKED[label]
                 relation = Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = Relation(label, relation.other or "", relation.target)
@@ -129,6 +134,20 @@ class Related(Settled):
         mine = any(bound.negative for c, bound in inside if c.number == number)
         elsewhere = any(bound.negative for c, bound in inside if c.kind == "main")
         return not mine and elsewhere
+
+    def _constructed_as_asked(self, label: str, k: int, other: int | None) -> bool:
+        """Whether a construction asks within a time for what is taken for a ban, and nothing in the sentence is negative."""
+        asked = any(
+            s.best.template == _ASKED[label]
+            and s.best.activation is not None
+            and other is not None
+            and s.best.activation.activity == self.marked.acts[other]
+            and [a.activity for a in s.best.targets] == [self.marked.acts[k]]
+            for s in self.text.said.statements
+        )
+        words = patterns.NOT_NEGATIVE.sub(" ", self._sentence(k).text)
+        bans = any(p.search(words) for p in (patterns.NEGATIVE, DISAPPROVES, patterns.EARLIEST))
+        return bool(asked and durations(words) and not bans)
 
     def _meant(self, start: int, stop: int) -> Mapping[str, str]:
         """What relations are in a sentence that says that its acts may come in either order, that the one asks for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
@@ -23,8 +24,10 @@ _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absen
 _UNSAID = (*BESIDE, "exclusive_choice")
 _COMES_FIRST = ("precedence", "chain_precedence")
 """Labels whose target is asked of whoever the clause of that target names."""
-_BETWEEN_CLAUSES = frozenset({",", ";", "and", "or", "but", "then", "before", "after"})
+_BETWEEN_CLAUSES = frozenset({",", ";", "which", "and", "or", "but", "then", "before", "after"})
 """One of these stands between two acts of which each has its own object and place."""
+_TAKES_UP = frozenset({"it", "them", "there", "this", "these", "such", "one"})
+"""One of these takes up what was said before."""
 
 
 class Stated(Related):
@@ -159,8 +162,17 @@ class Stated(Related):
             clause = self._clause(k)
             if told != act.activity or clause.kind != "main" or not self._told_well(k):
                 continue
-            roles = self._sentence(k).subject(clause)
             begins = self._starts(k)
+            falls_to = [
+                n
+                for n in self.text.names["roles"]
+                if patterns.FALLS_TO.search(self.text.sentence[clause.start : n.span.start])
+                and patterns.TO_DO.fullmatch(self.text.sentence, n.span.end, begins)
+            ]
+            if falls_to:
+                found += falls_to
+                continue
+            roles = self._sentence(k).subject(clause)
             found += [
                 n
                 for n in roles
@@ -211,14 +223,24 @@ class Stated(Related):
         return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
 
     def _of_another(self, k: int, named: Named) -> bool:
-        """Whether a name stands behind another act, told between: signs the contract, and then may handle the key."""
+        """Whether a name stands behind another act, told between: signs the contract, and then may handle the key; or before mine
+        and right behind that one: leave the parcels at the gate, and sign out.
+        """
         mine, tokens = self.marked.mentions[k].at, self.text.tokens
+        behind = next((i for i, t in enumerate(tokens) if t.start >= named.span.end), len(tokens))
+        after = takewhile(lambda t: t.text not in ",.;", tokens[mine : mine + 6])
+        taken_up = not _TAKES_UP.isdisjoint(t.text for t in after)
         return any(
-            mine < m.at
-            and tokens[m.at].start < named.span.start
-            and m.told[0].by_verb
+            m.told[0].by_verb
             and self._told_well(j)
-            and not _BETWEEN_CLAUSES.isdisjoint(t.text for t in tokens[mine : m.at])
+            and tokens[m.at].start < named.span.start
+            and (
+                not _BETWEEN_CLAUSES.isdisjoint(t.text for t in tokens[mine : m.at])
+                if mine < m.at
+                else behind <= mine
+                and not taken_up
+                and not _BETWEEN_CLAUSES.isdisjoint(t.text for t in tokens[behind:mine])
+            )
             for j, m in enumerate(self.marked.mentions)
             if self.marked.acts[j] != self.marked.acts[k]
         )
