@@ -80,3 +80,22 @@ def test_that_something_is_allowed_tells_no_act() -> None:
     ).statements
     best = statement.best
     assert (best.template, best.activities) == ("precedence", ("Insert Fine Notification", "Add penalty"))
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "duty", "apart"),
+    [
+        ("receipt", "The confirmation of receipt has to be checked within three days; the checker must not be the person who confirmed it.", "T02 Check confirmation of receipt", ("Confirmation of receipt", "T02 Check confirmation of receipt")),
+        ("order_management", "Every order has to be confirmed within a day, and nobody may both place and confirm it.", "confirm order", ("place order", "confirm order")),
+        ("patients", "A patient must be triaged within an hour, and whoever triages must not discuss the results.", "Triage and Assessment", ("Triage and Assessment", "Discuss Results")),
+    ],
+)  # fmt: skip
+def test_a_duty_stays_beside_who_may_not_do_both(
+    log: str, sentence: str, duty: str, apart: tuple[str, str]
+) -> None:
+    due, banned = (s.best for s in read(sentence, _schema(log)).statements)
+    assert (due.template, due.activities) == ("existence", (duty,))
+    assert due.time is not None
+    assert (banned.template, banned.activities) == ("not_coexistence", apart)
+    assert banned.who == "same_person"
+    assert banned.time is None

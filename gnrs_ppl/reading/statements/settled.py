@@ -86,6 +86,10 @@ class Settled(Lacking):
                         for j in inside
                     )
                 ]  # not within another's words
+                barring = self._clause_at(begin + apart.start())
+                same = [k for k in inside if barring and self._clause(k).number == barring.number]
+                if len({self.marked.acts[k] for k in same}) == 2:
+                    inside = same
                 first = {self.marked.acts[k]: k for k in reversed(self._not_things(inside))}
                 if len(first) > 2:
                     first = {act: k for act, k in first.items() if best[k].score >= WELL_TOLD}
@@ -160,12 +164,30 @@ class Settled(Lacking):
         self._settle_due_later()
         self._settle_bounds()
         self._settle_counts()
+        self._settle_beside_apart()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
         if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
             sentence, k = self._sentence(told[0]), told[0]
             bound = how_bound(sentence.text)
             if bound.stated and not (bound.negative or bound.permitted) and not count_of(sentence.text):
                 self._decide(k, "existence", None)
+
+    def _settle_beside_apart(self) -> None:
+        """What a sentence of its own asks for stays a duty beside another that only says who may not do both."""
+        kept_apart = {self._main_clause(k) for pair in self.apart.items() for k in (pair[0], pair[1][0])}
+        told = [k for k in range(len(self.options)) if kept_apart and self._told_well(k)]
+        for part in dict.fromkeys(self._main_clause(k) for k in told):
+            here = [k for k in told if self._main_clause(k) == part]
+            clause = self._clause(here[0])
+            if len(here) > 1 or part in kept_apart or clause.kind != "main":
+                continue
+            bound = how_bound(self._sentence(here[0]).words_of(clause))
+            if bound.stated and not (bound.negative or bound.permitted):
+                self._decide(here[0], "existence", None)
+
+    def _main_clause(self, k: int) -> tuple[int, int]:
+        """Which sentence, and which of its main clauses, a mention belongs to."""
+        return self._sentence(k).start, self._clause(k).number
 
     def _settle_exceptions(self) -> None:
         """An act that excuses is told by all words of its clause, and is not asked for by some of them."""
