@@ -107,7 +107,8 @@ def _norm(check: Compilation, *, with_breach: bool) -> None:
     read = "verdicts" if with_breach or not check.plan.twice else "verdicts_as_read"
     check.st.add(read, "Line 22: a row per instance and constraint", _union(names))
     if read != "verdicts":
-        add_settled(check.st, "verdicts", read, ("point",) if check.grid else (), everywhere=False)
+        kept = ("of_target",) if check.mutual else ()
+        add_settled(check.st, "verdicts", read, ("point",) if check.grid else (), kept=kept, everywhere=False)
 
 
 def _procedure(check: Compilation) -> None:
@@ -125,7 +126,7 @@ def _procedure(check: Compilation) -> None:
     read = "step_verdicts_as_read" if check.plan.twice else "step_verdicts"
     check.st.add(read, "Line 23: a row per violation and step", _union(names))
     if check.plan.twice:
-        add_settled(check.st, "step_verdicts", read, (), everywhere=True)
+        add_settled(check.st, "step_verdicts", read, everywhere=True)
 
 
 def _constraint(check: Compilation, p: str, c: ConstraintPlan, instances: str, *, with_breach: bool) -> str:

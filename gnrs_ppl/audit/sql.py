@@ -15,7 +15,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from gnrs_ppl.context.log import ATTRIBUTE_TYPES, attribute_column
+from gnrs_ppl.context.log import ATTRIBUTE_TYPES, TYPES, attribute_column
 from gnrs_ppl.context.time import GRAINS, Duration, Grain
 from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.rule.types import Condition, Test
@@ -106,6 +106,9 @@ class SqlStatement:
         self.grains = tuple(g for g in GRAINS if g in grains)
         self.offsets = offsets
         self.automatic = automatic
+        marks = (attribute_column(i) for i in range(len(attributes)))
+        self.columns = (*TYPES, *(column for mark in marks for column in (mark, f"{mark}_unclear")))
+        """The columns of the event table."""
         self._attributes = {a.name: (attribute_column(i), a) for i, a in enumerate(attributes)}
         self.dates = "day" in self.grains
         self.events = "events"

@@ -35,6 +35,17 @@ class Twice(NamedTuple):
 _OF_A_ROW = """SELECT e.case_id, e.event_id, t.back
                FROM events AS e ASOF JOIN {twice} AS t ON e."timestamp" >= t.since
                WHERE e."timestamp" < t.ends AND e."offset" = t.ahead AND e."grain" <> 'day'"""
+_READ_ANEW = ("case_id", "event_id", "timestamp", "offset")
+_SETTLED = {
+    "verdict": "'indeterminate'",
+    "reason": "'twice'",
+    "witnesses": "[]",
+    "due": "NULL",
+    "due_offset": "NULL",
+    "due_grain": "NULL",
+    "slack_seconds": "NULL",
+}
+"""Columns of a verdict that every reading has to give, and what they hold where it does not."""
 _KINDS = {"since": "TIMESTAMP", "ends": "TIMESTAMP", "ahead": "INTEGER", "back": "INTEGER"}
 
 
@@ -101,7 +112,7 @@ def add_readings(st: SqlStatement, twice: tuple[Twice, ...]) -> None:
     st.add(
         EVENTS,
         "G8: the rows, and a copy of a case for each further reading",
-        f"""SELECT e.* EXCLUDE (case_id, event_id, "timestamp", "offset"), e.case_id AS written_case, e.event_id AS written_event,
+        f"""SELECT {", ".join(f'e."{name}"' for name in st.columns if name not in _READ_ANEW)}, e.case_id AS written_case, e.event_id AS written_event,
                    coalesce(r.copy, e.case_id) AS case_id, e.event_id || coalesce(r.mark, '') AS event_id,
                    CASE WHEN {later} THEN e."timestamp" + to_minutes(w.back) ELSE e."timestamp" END AS "timestamp",
                    CASE WHEN {later} THEN e."offset" - w.back ELSE e."offset" END AS "offset"
@@ -112,7 +123,13 @@ def add_readings(st: SqlStatement, twice: tuple[Twice, ...]) -> None:
 
 
 def add_settled(
-    st: SqlStatement, name: str, read: str, columns: tuple[str, ...], *, everywhere: bool
+    st: SqlStatement,
+    name: str,
+    read: str,
+    columns: tuple[str, ...] = (),
+    *,
+    kept: tuple[str, ...] = (),
+    everywhere: bool,
 ) -> None:
     """Add the verdicts that every reading of a case gives, told as by the earlier instants; the others are
     indeterminate, ``twice``.
@@ -125,24 +142,23 @@ def add_settled(
         The verdicts of each reading.
     columns : tuple of str
         Columns of ``read`` beyond case, instance and constraint that tell its rows apart.
+    kept : tuple of str
+        Other columns of ``read`` beyond those of a verdict.
     everywhere : bool
         Whether an instance is left out that only some readings have, or may have.
     """
     key = ", ".join(("case_id", "instance", '"constraint"', *columns))
+    same = ("instance", '"constraint"', "bearer", *kept, *columns)
+    settled = ", ".join(
+        f"CASE WHEN settled THEN {column} ELSE {other} END AS {column}" for column, other in _SETTLED.items()
+    )
     st.add(
         name,
         "G8: what every reading says",
-        f"""SELECT * EXCLUDE (settled, told, found, readings, number, nr)
-                   REPLACE (CASE WHEN settled THEN verdict ELSE 'indeterminate' END AS verdict,
-                            CASE WHEN settled THEN reason ELSE 'twice' END AS reason,
-                            CASE WHEN settled THEN witnesses ELSE [] END AS witnesses,
-                            CASE WHEN settled THEN due END AS due,
-                            CASE WHEN settled THEN due_offset END AS due_offset,
-                            CASE WHEN settled THEN due_grain END AS due_grain,
-                            CASE WHEN settled THEN slack_seconds END AS slack_seconds)
+        f"""SELECT case_id, {", ".join(same)}, {settled}
             FROM (SELECT *, told AND found = readings AND min(verdict) OVER one = max(verdict) OVER one AS settled
                   FROM (SELECT *, count(*) OVER one AS found, row_number() OVER (PARTITION BY {key} ORDER BY number) AS nr
-                        FROM (SELECT v.* REPLACE (coalesce(r.case_id, v.case_id) AS case_id), coalesce(r.number, 0) AS number,
+                        FROM (SELECT coalesce(r.case_id, v.case_id) AS case_id, {", ".join(f"v.{c}" for c in (*same, *_SETTLED))}, coalesce(r.number, 0) AS number,
                                      coalesce(r.readings, 1) AS readings, coalesce(r.told, TRUE) AS told
                               FROM {read} AS v LEFT JOIN readings AS r ON r.copy = v.case_id) AS n
                         WINDOW one AS (PARTITION BY {key})) AS c
