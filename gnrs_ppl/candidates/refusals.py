@@ -100,11 +100,15 @@ def _lost_time(readings: Readings, rule: int) -> str:
     if readings.procedure and readings.procedure.time:
         heeded.append(readings.procedure.time.span)
     ends = [m.start() for m in SENTENCE_END.finditer(readings.sentence)]
+    lost = [u.span.start for u in readings.unread]
     calendar = [Span(*m.span()) for m in CALENDAR.finditer(readings.sentence)]
     calendar = [
         t
         for t in calendar
-        if not any(t.start <= start < t.end for start in used)
+        if (
+            any(t.start <= start < t.end for start in lost)
+            or not any(t.start <= start < t.end for start in used)
+        )
         and not SINCE.search(readings.sentence, 0, t.start)
     ]
     for told in sorted((*(Span(t.start, t.end) for t in durations(readings.sentence)), *calendar)):
