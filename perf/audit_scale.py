@@ -85,6 +85,18 @@ RULES = {
     "response within two days": ({"template": "response", "deadline": "P2D"}, "any", ["desk"]),
     "response within two working days": ({"template": "response", "deadline": "2WD"}, "any", ["desk"]),
     "response within 8 working hours": ({"template": "response", "deadline": "8WH"}, "any", ["desk"]),
+    "over 50, two working days": (
+        {
+            "template": "response",
+            "deadline": "2WD",
+            "target": {
+                "activity": "answer",
+                "where": [{"attribute": "amount", "test": "more", "value": 50}],
+            },
+        },
+        "any",
+        ["desk"],
+    ),
     "precedence, two working days": ({"template": "precedence", "deadline": "2WD"}, "any", ["desk"]),
 }
 RECORDS = RecordLayer(
