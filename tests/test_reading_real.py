@@ -74,6 +74,22 @@ def test_what_may_be_done_only_when_a_time_went_by_is_banned_within_it(
     assert sentence[best.time.span.start : best.time.span.end] in ("60 days", "two weeks")
 
 
+@pytest.mark.parametrize(
+    ("sentence", "template", "act"),
+    [
+        ("You only have 60 days after the fine was notified to appeal to the prefect.", "response", "Insert Date Appeal to Prefecture"),
+        ("The offender has only 60 days after the notification of the fine to pay it.", "response", "Payment"),
+        ("The offender gets only 60 days after the notification of the fine to pay it.", "response", "Payment"),
+        ("The offender may appeal to the prefect until 60 days after the notification of the fine.", "precedence", "Insert Date Appeal to Prefecture"),
+    ],
+)  # fmt: skip
+def test_a_time_that_is_all_there_is_bans_nothing_within_it(sentence: str, template: str, act: str) -> None:
+    (statement,) = read(sentence, _schema("traffic_fines")).statements
+    best = statement.best
+    assert (best.template, best.activities) == (template, ("Insert Fine Notification", act))
+    assert best.time is not None
+
+
 def test_that_something_is_allowed_tells_no_act() -> None:
     (statement,) = read(
         "A penalty is allowed only after the notice was inserted.", _schema("traffic_fines")

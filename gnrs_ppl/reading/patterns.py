@@ -469,8 +469,9 @@ USUALLY = _words(
 """What is only usual, where no word binds."""
 _AT_EARLIEST = (
     r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than|"
-    rf"only\b(?:(?!\b(?:within|in|inside|during|up to|later|most|latest|less)\b)[^.;,]){{0,40}}?\s(?:at least )?{PLAIN_DURATION}\s+after|"
-    rf"until\s+(?:at least )?{PLAIN_DURATION}\s+after"
+    rf"(?<!\b(?:has|had|get|for) )(?<!\b(?:have|gets|with) )only\b(?:(?!\b(?:has|have|had|gets|get|for|within|in|inside|during|up to|later|most|latest|less)\b)[^.;,]){{0,40}}?"
+    rf"\s(?:at least )?{PLAIN_DURATION}\s+after|"
+    rf"(?:not|never|cannot|\w+n['’]t|no|nobody|no one|none|nothing|wait)\b[^.;]{{0,80}}?\buntil\s+(?:at least )?{PLAIN_DURATION}\s+after"
 )
 AT_EARLIEST = _words(_AT_EARLIEST)
 EARLIEST = _words(
