@@ -154,6 +154,11 @@ def on_data(first: dict[str, Any], second: dict[str, Any], ban: bool = False) ->
         (pay("more", 100), pay("more", 200), "independent"),  # 150 will do
         (pay("equal", 100), pay("between", [50, 100]), "conflict"),
         (pay("at_least", "2024-05-31", "due"), pay("more", "2024-05-30", "due"), "conflict"),
+        (
+            pay("at_most", "9999-12-31", "due"),
+            pay("at_least", "0001-01-01", "due"),
+            "conflict",
+        ),  # no day lies beyond
         (pay("equal", "refund", "kind"), pay("not_equal", "refund", "kind"), "independent"),
         (pay("equal", "refund", "kind"), pay("one_of", ["refund", "fee"], "kind"), "conflict"),
         (pay("more", 100), pay("recorded"), "conflict"),

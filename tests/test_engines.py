@@ -303,6 +303,8 @@ BAD = {
     "spark:///": "names no files and no table",
     "parquet://lake/logs": "names a host",
     "postgresql://u:1234/secret@127.0.0.1/db": "has an @ behind its first slash",
+    "postgresql://u:1234#secret@127.0.0.1/db": "has a # in it; write # as %23",
+    "parquet:///lake/a#b/*.parquet": "has a # in it",
 }
 
 

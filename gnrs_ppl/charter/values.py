@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise, product
 from typing import Any
@@ -114,9 +114,10 @@ def _around(numbers: Sequence[Decimal]) -> list[Decimal]:
 
 
 def _days(days: Sequence[date]) -> Iterator[str]:
-    one = timedelta(days=1)
-    every = {day + step for day in days for step in (-one, timedelta(0), one)} or {date(2024, 1, 1)}
-    yield from (day.isoformat() for day in sorted(every))
+    """Each day, the one before and the one after, as far as there are such."""
+    first, last = date.min.toordinal(), date.max.toordinal()
+    near = {day.toordinal() + step for day in days for step in (-1, 0, 1)} or {date(2024, 1, 1).toordinal()}
+    yield from (date.fromordinal(day).isoformat() for day in sorted(near) if first <= day <= last)
 
 
 def _others() -> Iterator[str]:

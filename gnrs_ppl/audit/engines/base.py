@@ -116,6 +116,8 @@ def connected(url: str) -> AbstractContextManager[Engine]:
     except ValueError:
         raise InputError("is no address of a database", HOW, source="arguments", field="--on") from None
     stray = sorted(told.keys() - {"table"})
+    if "#" in url:  # what stands behind it would be left out: half a folder's name, or half a password
+        raise InputError("has a # in it", "write # as %23", source="arguments", field="--on")
     if stray or not parts.scheme:
         problem = f"says {stray[0]!r}, which nothing reads" if stray else "is no address of a database"
         raise InputError(problem, HOW, source="arguments", field="--on")
