@@ -437,6 +437,33 @@ def test_a_server_says_in_one_line_why_it_cannot_be_read(
     assert log.events == len(events)
 
 
+def test_a_user_for_whom_a_server_writes_days_first_gets_the_same_log(postgresql: Place, port: int) -> None:
+    records = RecordLayer(zone="Europe/Berlin", columns={"timestamp": "at"}, constants={"channel": "desk"})
+    with closing(asked(port)) as connection:
+        connection.run("DROP TABLE IF EXISTS days")
+        connection.run(
+            """CREATE TABLE days AS SELECT n::text AS event_id, 'c' AS case_id, 'a' AS activity, 0.1::float8 + 0.2 AS value,
+               TIMESTAMPTZ '2024-02-01 09:30:00+01' + n * INTERVAL '40 days' AS at FROM generate_series(1, 9) AS n"""
+        )
+    url = postgresql(*reversed(random_pair(0, "response", "any", 6)[1:])).replace("=log", "=days")
+    found = []
+    for settings in ({}, {"datestyle": "German, DMY", "timezone": "Asia/Tokyo", "extra_float_digits": "-3"}):
+        with closing(asked(port)) as connection:
+            for name, value in settings.items():
+                connection.run(f"ALTER ROLE auditor SET {name} = '{value}'")
+        try:
+            with connected(url) as engine:
+                log = log_on(engine, records)
+                rows = log.connection.execute(
+                    'SELECT event_id, "timestamp", "offset" FROM events ORDER BY event_id'
+                )
+                found.append((log.fingerprint, rows.fetchall()))
+        finally:
+            with closing(asked(port)) as connection:
+                connection.run("ALTER ROLE auditor RESET ALL")
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ"])
 def test_an_instant_is_never_told_twice(kind: str, tmp_path: Path, postgresql: Place, port: int) -> None:
     """G8 is about what clocks show: 2:30 on 27 October 2024 in Berlin, but not an instant, comes twice."""

@@ -42,6 +42,8 @@ GREETING: Final = 10.0
 _LIMITS: Final = {"statement_timeout": "1h", "lock_timeout": "10s", "client_connection_check_interval": "10s"}
 """Where the server states none for this user: how long a SELECT may take, how long it may wait for a table, and how
 soon the server notices that nobody waits for it any more."""
+_AS_TEXT: Final = {"DateStyle": "ISO", "TimeZone": "UTC", "extra_float_digits": "1"}
+"""How a server writes values out, whatever it does for this user elsewhere: days first would be read as months."""
 
 
 class Server:
@@ -100,6 +102,8 @@ def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]
             # and rows that a policy hides from this user are an error, not left out
             for way in ("enable_nestloop", "enable_mergejoin", "jit", "row_security"):
                 connection.run(f"SET LOCAL {way} = off")
+            for name, way in _AS_TEXT.items():
+                connection.run(f"SET LOCAL {name} = '{way}'")
             for name, limit in _LIMITS.items():
                 connection.run(
                     "SELECT set_config(:name, :limit, true) WHERE current_setting(:name) = '0'",
