@@ -82,6 +82,7 @@ NO_PLACE = log(without="location")
         ("No shift may be reviewed before the bank has sold the gold.", small.LOG, "no_such_act", "'bank has sold the gold'"),
         ("Our aim is that people feel heard, whoever is excused from a shift.", small.LOG, "no_duty", "states no duty"),
         ("The one who starts the shift must also be the one to review it.", log(nobody("Review")), "names_no_individuals", "0 of 1 rows of 'Review'"),
+        ("After a shift starts, another employee than the one who drew up the plan must review it.", small.LOG, "no_such_act", "another person than who 'drew' is asked for, and no act like that was read"),
         ("A shift may not be reviewed by the person who started the shift.", log(nobody("Review")), "names_no_individuals", "0 of 1 rows of 'Review'"),
         ("After a shift starts, staff must take a nap within 30 minutes.", small.LOG, "no_such_act", "no act like 'take a nap' is recorded (Nap: 0 of 11 rows)"),
         ("After a nap, staff must check in within 30 minutes.", small.LOG, "no_such_act", "no act like 'nap' is recorded (Nap: 0 of 11 rows)"),

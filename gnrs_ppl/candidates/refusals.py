@@ -25,9 +25,15 @@ from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
+from gnrs_ppl.reading.words import lemmas
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
 SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
+COMPARED_WITH = re.compile(
+    r"\bthan\s+(?:whoever|(?:the|those|anyone)\s+(?:\w+\s+)?(?:who|that))\s+(?:(?:has|had|have|first)\s+)*(?P<did>\w+)",
+    re.IGNORECASE,
+)
+"""Whom another person is told apart from: "another clerk than the one who drew it up"."""
 ORDINALS: dict[Grain, str] = {
     "day": "dates only",
     "minute": "minutes only",
@@ -198,6 +204,8 @@ def _persons_apart(material: Material) -> Refused | None:
     """Another person than one whom no rule compares with: a rule does so with whoever opens it."""
     found = [said for _, said in ways(material.readings, material.rule, material.context.goal)]
     apart = [r for said in found for r in said if r.by_another]
+    if refused := next(filter(None, (_unread_person(material, r) for r in apart)), None):
+        return refused
     if not apart or any(opened_by(material, said) for said in found):
         return None
     meant = apart[0].activation
@@ -207,6 +215,24 @@ def _persons_apart(material: Material) -> Refused | None:
         "that opens the rule",
         "state that duty apart, or leave the person out",
         reason="names_no_individuals",
+    )
+
+
+def _unread_person(material: Material, reading: Reading) -> Refused | None:
+    """Another person than one whose act was not read: a rule must not compare with its opener instead."""
+    readings, opener = material.readings, reading.activation
+    who = COMPARED_WITH.search(readings.sentence)
+    if opener is None or who is None or who.start("did") not in {u.span.start for u in readings.unread}:
+        return None
+    phrases = [a.phrase for a in material.context.schema.actions if a.name == opener.activity]
+    told = " ".join([readings.sentence[opener.span.start : opener.span.end], *phrases])
+    known = {verb for form in re.findall(r"\w+", told.lower()) for verb in lemmas(form, "v")}
+    if known & set(lemmas(who["did"].lower(), "v")):
+        return None
+    return Refused(
+        f"another person than who {who['did']!r} is asked for, and no act like that was read",
+        REMEDY,
+        reason="no_such_act",
     )
 
 

@@ -52,7 +52,6 @@ MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
 _OWNED = frozenset({"my", "your", "his", "her", "our", "their"})
-_IS = frozenset({"is", "are", "was", "were", "get", "gets", "got", "has", "have", "looks", "seems"})
 _WHITHER = frozenset({"round", "around"})
 _EMPTY = frozenset({"case", "cases", "thing", "things", "last"})
 """Words of the rule, not of what is done: they tell no act by likeness."""
