@@ -224,7 +224,7 @@ def _unread_person(material: Material, reading: Reading) -> Refused | None:
     who = COMPARED_WITH.search(readings.sentence)
     if opener is None or who is None or who.start("did") not in {u.span.start for u in readings.unread}:
         return None
-    phrases = [a.phrase for a in material.context.schema.actions if a.name == opener.activity]
+    phrases = [a.phrase or "" for a in material.context.schema.actions if a.name == opener.activity]
     told = " ".join([readings.sentence[opener.span.start : opener.span.end], *phrases])
     known = {verb for form in re.findall(r"\w+", told.lower()) for verb in lemmas(form, "v")}
     if known & set(lemmas(who["did"].lower(), "v")):
