@@ -31,7 +31,10 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def _few_and_small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_DRIVER_MEMORY", "2g")
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.sql.shuffle.partitions=2 pyspark-shell")
+    monkeypatch.setenv(
+        "PYSPARK_SUBMIT_ARGS",
+        "--conf spark.sql.shuffle.partitions=1 --conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
+    )
 
 
 def partitioned(folder: Path, events: list[Event], records: RecordLayer) -> str:
@@ -63,7 +66,7 @@ def test_spark_says_what_duckdb_says(
 ) -> None:
     """One log of many cases: Spark plans each part for a second, whatever the rows."""
     for seed in FEW[template, operator] if pairs is random_pair else range(12):
-        structure, records, events = pairs(seed, template, operator, 48)
+        structure, records, events = pairs(seed, template, operator, 12)
         if pairs is not random_pair:
             events = [cut(event) for event in events]
         (tmp_path / str(seed)).mkdir()

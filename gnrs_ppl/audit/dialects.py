@@ -15,7 +15,7 @@ from sqlglot import exp
 
 Dialect = Literal["duckdb", "postgres", "spark", "snowflake", "bigquery", "trino"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
-UNTESTED: tuple[Dialect, ...] = ("spark", "snowflake", "bigquery", "trino")
+UNTESTED: tuple[Dialect, ...] = ("snowflake", "bigquery", "trino")
 """Dialects in which a check is printed and no engine has run it, but for some templates on Spark."""
 
 _UNITS = ("microseconds", "seconds", "minutes", "days", "months")

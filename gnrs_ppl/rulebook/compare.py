@@ -165,7 +165,10 @@ class Comparison:
             "durations": [str(duration) for duration in words.durations],
             "difference": found
             and {
-                "trace": [row._asdict() | {"at": row.at.isoformat()} for row in found.trace],
+                "trace": [
+                    {f: v for f, v in row._asdict().items() if f != "cells"} | {"at": row.at.isoformat()}
+                    for row in found.trace
+                ],
                 "verdicts": [said.verdict for said in found.said],
                 "reasons": [said.instance and said.instance.reason for said in found.said],
                 "sentences": list(map(list, found.sentences)),

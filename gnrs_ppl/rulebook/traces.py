@@ -12,7 +12,7 @@ from gnrs_ppl.context.log import EventLog, open_connection
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import COLUMNS
 from gnrs_ppl.rulebook.imagined import EVERYTHING, START, Happening, Imagined, Trace
-from gnrs_ppl.rulebook.vocabulary import Vocabulary
+from gnrs_ppl.rulebook.vocabulary import FIELDS, Vocabulary
 
 Ends = Callable[[Duration, datetime], datetime | None]
 """When a length of time ends that begins at a local time; None where no calendar can count it."""
@@ -104,6 +104,9 @@ def at_most(words: Vocabulary, events: int) -> int:
     return times * prod([choices] * events)
 
 
+FIELDS_OF_A_KIND = ("activity", "channel", *FIELDS)
+
+
 @dataclass(frozen=True)
 class Space:
     """Blocks of traces, each trace a case of one log."""
@@ -148,7 +151,7 @@ class Space:
             {
                 "many": len(self.words.kinds),
                 "grain": [imagined.grain(kind.channel) for kind in self.words.kinds],
-                **{f: [getattr(k, f) for k in self.words.kinds] for f in self.words.kinds[0]._fields},
+                **{f: [getattr(k, f) for k in self.words.kinds] for f in FIELDS_OF_A_KIND},
             },
         )
         for number, block in enumerate(self.blocks):
