@@ -158,9 +158,11 @@ def test_two_tabs_do_not_destroy_each_others_goals(reading: Browser) -> None:
     page = browser.get("/goal?context=t/context.yaml")
     one = {"sha": hidden(page, "sha"), "context": "t/context.yaml", "save": "yes"}
     two = one | {
-        "sentence": "After the receipt of the invoice, the accounts clerk must pay it within 9 days."
+        "sentence": "After the registration of the invoice, the accounts clerk must pay it within 9 days."
     }
-    one |= {"sentence": "After the receipt of the invoice, the accounts clerk must pay it within 8 days."}
+    one |= {
+        "sentence": "After the registration of the invoice, the accounts clerk must pay it within 8 days."
+    }
 
     asked = browser.post("/goal/answer", one)
     assert asked.status_code == 422  # a person wrote the goal that stands there
