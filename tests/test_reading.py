@@ -701,7 +701,16 @@ def of_log(log: str) -> Schema:
 
 
 @pytest.mark.parametrize(
-    "file", ["practice", "three_officers", "three_auditors", "four_drafters", "five_offices", "new_desks"]
+    "file",
+    [
+        "practice",
+        "three_officers",
+        "three_auditors",
+        "four_drafters",
+        "five_offices",
+        "new_desks",
+        "six_desks",
+    ],
 )
 def test_what_a_sentence_about_a_real_log_means_is_told_in_that_logs_own_names(file: str) -> None:
     for entry in yaml.safe_load((HERE / "real_logs" / f"{file}.yaml").read_text(encoding="utf-8")):

@@ -4,7 +4,7 @@
 Four tables. English sentences of Text2Declare with gold constraints, a third of which was held out while the
 reader was written (by the first activity, so that paraphrases stand together). Sentences of compliance
 officers in twelve lines of work and on ten business logs, which neither the reader's authors nor its
-training saw. The dev goals drafted from their sentences alone, fields emptied, and from six sets of
+training saw. The dev goals drafted from their sentences alone, fields emptied, and from eight sets of
 rewordings, three of which nobody looked at; the weights of each are fitted to the other fifteen goals.
 Sentences about real logs, each with the rule it means or the reason to refuse it. What is
 missing beside the checkout is left out and said.
@@ -64,9 +64,10 @@ FURTHER = (
     "kept_auditors",
     "five_offices",
     "new_desks",
+    "six_desks",
 )
 """More sentences about the same logs, as sums. Nobody worked on kept, kept_auditors, five_offices and
-new_desks, nor on the even ones of the refusals."""
+six_desks, nor on the even ones of the refusals."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -265,6 +266,8 @@ class Drafted(NamedTuple):
     reworded_d: float
     reworded_e: float
     reworded_f: float
+    reworded_g: float
+    reworded_h: float
 
 
 def goal_scores() -> Iterator[Drafted]:
@@ -275,7 +278,7 @@ def goal_scores() -> Iterator[Drafted]:
     betas = fitted_to_others(problem_of(dev_data()), len(ids), _frozen_kappa())
     words = [
         yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8"))
-        for which in "abcdef"
+        for which in "abcdefgh"
     ]
     for goal, beta in zip(ids, betas, strict=True):
         context = load_context(goal)
