@@ -5,7 +5,7 @@ Four tables. English sentences of Text2Declare with gold constraints, a third of
 reader was written (by the first activity, so that paraphrases stand together). Sentences of compliance
 officers in twelve lines of work and on ten business logs, which neither the reader's authors nor its
 training saw. The dev goals drafted from their sentences alone, fields emptied, and from eight sets of
-rewordings, three of which nobody looked at; the weights of each are fitted to the other fifteen goals.
+rewordings, of which d, g and h nobody looked at; the weights of each are fitted to the other fifteen goals.
 Sentences about real logs, each with the rule it means or the reason to refuse it. What is
 missing beside the checkout is left out and said.
 """
