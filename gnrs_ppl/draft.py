@@ -21,7 +21,7 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.certificate import Certificate, certify
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, RecordLayer
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.search import Search, search_graphs
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 FILES = ("rule.txt", "rule.json", "draft.json", "posterior.nc")
 """What a draft is saved as."""
+SAME_SCORE = 1e-6
+"""Scores nearer than this are one: the chains add in single precision."""
 
 
 def draft(
@@ -105,7 +107,8 @@ def draft(
         Every structure breaks a hard condition; the line names those that block and a remedy. With pins also
         the nearest rule.
     Refused
-        The sentence asks what these records cannot hold, or the chosen rule cannot be checked on them.
+        The sentence asks what these records cannot hold, the chosen rule cannot be checked on them, or says none
+        of the statements that were read.
     """
     one = context if isinstance(context, Context) else load_context(context)
     return draft_many(
@@ -195,6 +198,9 @@ def draft_many(
         _realized(*parts, alternatives=alternatives, pins=tuple(pins))
         for parts in zip(given, built, searches, proposed, strict=True)
     ]
+    if not pins and answers is None:
+        for one in drafts:
+            _refuse_neighbour(one)
     # Polish that keeps every payload, or the text as it was.
     return drafts if model is None or polish is None else _polished(drafts, model, polish, seed)
 
@@ -258,6 +264,34 @@ def _refuse(context: Context) -> None:
     refused = refusal(context, readings_of(context))
     if refused is not None:
         raise refused
+
+
+def _refuse_neighbour(draft: Draft) -> None:
+    """Raise where the sentence is all there is and a rule says none of the statements that were read of it."""
+    from gnrs_ppl.models.statements import says
+    from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
+
+    goal, rule, read = draft.goal, draft.structure, draft.readings.statements
+    if goal.required or goal.forbidden or goal.permitted or draft.context.pools is not None or not read:
+        return
+    stated = rules_of(draft.readings)[draft.context.rule]
+    if any(draft.said[number] for number in stated):
+        return
+    told = "says none of the statements that were read"
+    best, reached = draft.search.optimum, draft.search.s_search
+    if best is not None and reached < best - SAME_SCORE:
+        raise NoFeasibleStructure(
+            f"the best rule that a chain reached {told}, and there is a better one; try more --steps or "
+            "--chains, or --kernel exact"
+        )
+    rivals = [r for number in stated for r in read[number].readings if r.probability >= LEAST_SHARE]
+    if any(says(rule.trigger, rule.norm, reading) for reading in rivals):
+        return
+    raise Refused(
+        f"the best rule on these records {told}",
+        "say it otherwise, or name with --fix what it must say",
+        reason="none_said",
+    )
 
 
 def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Sequence[Proposed | None]:

@@ -19,8 +19,8 @@ from gnrs_ppl.candidates.refusals import refusal
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal
-from gnrs_ppl.draft import of_rule
-from gnrs_ppl.errors import Refused
+from gnrs_ppl.draft import draft, of_rule
+from gnrs_ppl.errors import NoFeasibleStructure, Refused
 from gnrs_ppl.models.features import Facts
 from gnrs_ppl.models.flags import raised
 from gnrs_ppl.reading import read
@@ -89,6 +89,7 @@ NO_PLACE = log(without="location")
         ("After a shift starts, staff must check in, unless they took a nap.", small.LOG, "no_such_act", "is recorded (Nap: 0 of 11 rows)"),
         (REVIEWED, log(nobody("Review")), "names_no_individuals", "the log names no individuals: 0 of 1 rows of 'Review' say who acted"),
         (REVIEWED, CONSTANT, "names_no_individuals", "the log names no individuals: 'erp' stands in all rows of StartShift, Review"),
+        ("After a shift starts, staff must check in, until the moon is full.", small.LOG, "part_not_read", "'until the moon is full' was not read"),
         (CHECK_IN, DATES, "too_coarse", "the log keeps dates only for 'StartShift', the sentence asks for 30 minutes"),
         ("After a shift starts, staff must check in at the restaurant.", NO_PLACE, "no_such_field", "the log keeps no places, the sentence asks for 'restaurant'"),
         ("If the weather is bad, staff must check in.", NO_PLACE, "no_such_field", "no act and no field of the log shows 'If the weather is bad'"),
@@ -204,6 +205,15 @@ def test_no_dev_goal_is_refused_on_its_sentence_alone() -> None:
     for goal in (g for g in goals() if g.split == "dev"):
         given = of_rule(load_context(goal.id), 1)
         assert refused(given) is None, goal.id
+
+
+def test_a_rule_that_says_nothing_of_what_was_read_is_none() -> None:
+    given = of_rule(load_context("GNRS-024"), 1)
+    with pytest.raises(
+        NoFeasibleStructure, match="says none of the statements that were read.*--kernel exact"
+    ):
+        draft(given, chains=4, steps=40)
+    assert any(draft(given, chains=1, steps=1, kernel="exact").said)
 
 
 # before the search, never after it, and never a traceback

@@ -19,7 +19,7 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, ways
-from gnrs_ppl.reading.narrowing import CIRCUMSTANCE, narrowed_by
+from gnrs_ppl.reading.narrowing import CIRCUMSTANCE, lost_clause, narrowed_by
 from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
 from gnrs_ppl.reading.reader import vocabulary
@@ -58,7 +58,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     -------
     Refused or None
         With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``,
-        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``no_such_field``, ``no_such_log``,
+        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``part_not_read``, ``no_such_field``, ``no_such_log``,
         ``no_such_role`` or ``too_many_steps``.
     """
     goal = context.goal
@@ -91,6 +91,11 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     if goal.within is None and (lost := _lost_time(readings, context.rule)):
         told = f"the time '{lost}' is stated and could not be read as the time of anything"
         return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
+    if lost := lost_clause(readings, vocabulary(context.schema), rules_of(readings)[context.rule]):
+        told = f"'{lost}' was not read, and a rule without it would be another one"
+        return Refused(
+            told, "say it in a sentence of its own, or state the goal's fields", reason="part_not_read"
+        )
     return _beside(Material(context))
 
 

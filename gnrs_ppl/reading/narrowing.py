@@ -12,7 +12,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL, SENTENCE_END, Clause, clauses
 from gnrs_ppl.reading.constructions import functional
 from gnrs_ppl.reading.types import Readings, Span
-from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.words import PARTICLES
 
@@ -75,6 +75,10 @@ CIRCUMSTANCE = re.compile(
     r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b", re.IGNORECASE
 )
 """Opens the circumstances in which something is due, and no event after which it is."""
+_STATES_IF = ("unless", "provided", "only_after", "until")
+"""Clauses that say in which case something binds, whatever they tell."""
+_STATES_WHEN = ("without", "before", "after")
+"""Clauses that say after or before what something binds, where they tell an act."""
 _BINDS = re.compile(MODAL, re.IGNORECASE)
 _FRONTED = re.compile(
     r"\s*(?:during|for|in|inside|outside|at|on|near|among|amongst|throughout)\s+(?P<words>[^,.;:]{3,60}),",
@@ -115,6 +119,39 @@ def narrowed_by(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
         found = min(_narrowing(readings, words, start, end), key=lambda s: s.start, default=None)
         if found is not None:
             return readings.words(found).strip()
+    return ""
+
+
+def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> str:
+    """The first clause beside what some statements bind to of which no part of their readings took a word: "unless it was
+    waived". Without it a rule would say something else.
+
+    Parameters
+    ----------
+    readings, words, rule
+        As for :func:`narrowed_by`.
+
+    Returns
+    -------
+    str
+        Empty where there is none.
+    """
+    text, tokens = readings.sentence, tokens_of(readings.sentence)
+    stated = [readings.statements[n].best for n in rule]
+    places = [reading.targets[0].span.start for reading in stated]
+    acts = {name for reading in stated for name in reading.activities}
+    for start, end in _sentences(text):
+        if not any(start <= place < end for place in places):
+            continue
+        at = [i for i, t in enumerate(tokens) if start <= t.start < end]
+        lost = {i for u in readings.unread for i in at if u.span.start <= tokens[i].start < u.span.end}
+        named = [span for _, (_, span, _) in words.name_in("roles", tokens, at)]
+        for clause in clauses(text, start, end):
+            inside = [i for i in at if clause.start <= tokens[i].start < clause.end]
+            told = [m.name for m in words.match_acts(tokens, inside) if m.score >= ENOUGH][:1]
+            states = clause.kind in _STATES_IF or (clause.kind in _STATES_WHEN and told)
+            if states and acts.isdisjoint(told) and _all_lost(tokens, clause, lost, named):
+                return text[clause.opened : clause.end].strip(" ,.;")
     return ""
 
 
