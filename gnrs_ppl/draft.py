@@ -107,8 +107,8 @@ def draft(
         Every structure breaks a hard condition; the line names those that block and a remedy. With pins also
         the nearest rule.
     Refused
-        The sentence asks what these records cannot hold, the chosen rule cannot be checked on them, or says none
-        of the statements that were read.
+        The sentence asks what these records cannot hold, the chosen rule cannot be checked on them, or says
+        none of the statements that were read.
     """
     one = context if isinstance(context, Context) else load_context(context)
     return draft_many(
@@ -267,7 +267,7 @@ def _refuse(context: Context) -> None:
 
 
 def _refuse_neighbour(draft: Draft) -> None:
-    """Raise where the sentence is all there is and a rule says none of the statements that were read of it."""
+    """Raise where the sentence is all there is and a rule says none of what was read of it."""
     from gnrs_ppl.models.statements import says
     from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
 

@@ -58,8 +58,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     -------
     Refused or None
         With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``,
-        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``part_not_read``, ``no_such_field``, ``no_such_log``,
-        ``no_such_role`` or ``too_many_steps``.
+        ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``part_not_read``, ``no_such_field``,
+        ``no_such_log``, ``no_such_role`` or ``too_many_steps``.
     """
     goal = context.goal
     if goal.required or goal.forbidden or goal.permitted or context.pools is not None:
