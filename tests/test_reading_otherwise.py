@@ -164,3 +164,14 @@ def test_what_is_barred_before_that_comes_after_what_was_asked(and_: str) -> Non
 
 def test_one_word_for_what_was_not_done_bans_nothing() -> None:
     assert not read("A fine left unpaid must not be forgiven.", SCHEMA).statements
+
+
+@pytest.mark.parametrize(
+    "order", ["but not before", "but never before", "though only after", "yet only once", "and not without"]
+)
+def test_an_order_behind_a_duty_leaves_the_duty(order: str) -> None:
+    sentence = f"The fine must be notified within 90 days after its issue, {order} the dispatch of the fine."
+    assert told(read(sentence, SCHEMA)) == [
+        ("response", ("Issue", "Notify"), "P90D"),
+        ("precedence", ("Send", "Notify"), ""),
+    ]

@@ -498,7 +498,12 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     within = set(told.used) <= set(best.used)
     if _inside(told, best, tokens) or (
         within
-        and (particle or told.score < ENOUGH or (told.lent and best.exact and best.score > told.score + 0.2))
+        and (
+            particle
+            or told.score < ENOUGH
+            or (told.lent and best.exact and best.score > told.score + 0.2)
+            or (best.exact and best.by_verb and best.at in told.used and not told.exact)
+        )
     ):
         return True
     if not (

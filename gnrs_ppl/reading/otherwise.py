@@ -1,5 +1,5 @@
 """Duties that are told by what was said before them: the items of a list, "once that is out, …", "until then, …", "the same applies to …",
-"…, otherwise a penalty is added", "…, and never by the person who sends it".
+"…, otherwise a penalty is added", "…, and never by the person who sends it", "…, but not before it was paid".
 
 Each is told anew as a sentence that stands by itself and read alone; what is read goes back to where it was said.
 """
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.patterns import DUTY, NEGATIVE, PERMISSION
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
@@ -62,6 +63,12 @@ _BEFORE_THAT = re.compile(
     re.IGNORECASE,
 )
 """What is barred until what was asked before is done."""
+_NOT_BEFORE = re.compile(
+    r"(?P<all>\s*[,;–—-]?\s+(?:but|yet|although|though|albeit|and)\s+(?P<order>(?:never|not)(?: ever)? (?:before|until|prior to|without)|"
+    r"(?:always )?only (?:after|once|when|if))\s+(?P<rest>[^.;!?]+))",
+    re.IGNORECASE,
+)
+"""What the act that was asked before may not come before."""
 
 
 class Piece(NamedTuple):
@@ -105,10 +112,16 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
     for m in _NEVER_BY.finditer(text):
         if _BINDS.search(text, 0, m.start()):
             found.append(TakenUp("doer", Span(*m.span("all")), (Span(*m.span("who")), Span(*m.span("rest")))))
+    for m in _NOT_BEFORE.finditer(text):
+        said = text[_sentence_around(text, m.start())[0] : m.start()]
+        *_, duty = [None, *DUTY.finditer(said)]
+        if duty and not NEGATIVE.search(said, duty.start()) and not PERMISSION.search(said, duty.start()):
+            words = Span(*m.span("order")), Span(*m.span("rest"))
+            found.append(TakenUp("order", Span(*m.span("all")), words))
     found = [
         one
         for one in found
-        if _BINDS.search(text, one.span.start, one.span.end) or one.kind in ("same", "else", "doer", "before")
+        if _BINDS.search(text, one.span.start, one.span.end) or one.kind in ("same", "else", "doer", "before", "order")
     ]
     letters = list(text)
     for one in found:
@@ -150,7 +163,7 @@ def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Sche
         return []
     if one.kind in ("once", "before"):
         return _once(text, one, last, schema)
-    if one.kind == "doer":
+    if one.kind in ("doer", "order"):
         return _doer(text, one, last, schema)
     if one.kind == "else":
         return _else(text, one)
@@ -241,13 +254,18 @@ def _bound(text: str, words: Span, modal: str) -> list[Part]:
 
 
 def _doer(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piece]:
-    """Who may not do what was said before, as a sentence of them."""
-    who, rest = one.words
+    """Who may not do what was said before, or before or without what nobody may, as a sentence of that."""
+    opens, rest = one.words
     action = next((a for a in schema.actions if a.name == last.best.targets[-1].activity), None)
     if action is None:
         return []
     done = action.phrase or " ".join(name_words(action.name))
-    return [made(text, [("Whoever ", who), rest, (f" must not {done}.", who)], (one.span,))]
+    if one.kind == "doer":
+        return [made(text, [("Whoever ", opens), rest, (f" must not {done}.", opens)], (one.span,))]
+    said = text[opens.start : opens.end].lower()
+    only = "only " in said
+    told = f"{'People may' if only else 'Nobody may'} {done} {said if only else said.split(' ', 1)[1]} "
+    return [made(text, [(told, opens), rest, (".", rest)], (one.span,))]
 
 
 def _same(text: str, one: TakenUp, last: Statement) -> list[Piece]:
