@@ -121,7 +121,8 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
     found = [
         one
         for one in found
-        if _BINDS.search(text, one.span.start, one.span.end) or one.kind in ("same", "else", "doer", "before", "order")
+        if _BINDS.search(text, one.span.start, one.span.end)
+        or one.kind in ("same", "else", "doer", "before", "order")
     ]
     letters = list(text)
     for one in found:
