@@ -428,7 +428,10 @@ class Acts:
         rivals = [
             r
             for r in among
-            if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)
+            if r.name != m.name
+            and r.score > m.score - RIVAL
+            and set(r.positions) & set(m.positions)
+            and not (m.exact and m.score >= r.score and set(r.positions) < set(m.positions))
         ][:3]
         return Found(
             self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals), exact=m.exact
