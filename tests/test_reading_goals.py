@@ -460,3 +460,73 @@ def test_a_ban_behind_a_plain_no_is_one_more(sentence, acts):
 )
 def test_what_a_duty_leads_to_is_its_purpose(sentence, kinds):
     assert [c.kind for c in clauses(sentence, 0, len(sentence)) if c.kind in ("main", "purpose")] == kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "bearers"),
+    [
+        (
+            "GNRS-052",
+            "A courier must check in, and it is the caretaker's job to publish a task for each courier.",
+            [("CheckIn", "courier"), ("PublishTask", "caretaker")],
+        ),
+        ("GNRS-005", "It falls to the duty manager to publish the task.", [("PublishTask", "duty_manager")]),
+        (
+            "GNRS-066",
+            "Tools are something for the foreman to take in hand; under no circumstances may he trade them.",
+            [("Interact", "foreman"), ("Trade", "foreman")],
+        ),
+        ("GNRS-092", "Those who are on patrol must speak with the residents.", [("Speak", "patrol_member")]),
+        ("GNRS-022", "If you are on patrol, please check in.", [("CheckIn", "patrol_member")]),
+        (
+            "GNRS-094",
+            "Whether the tools are in good order is a matter for the volunteers to find out by handling them.",
+            [("Interact", "volunteer")],
+        ),
+    ],
+)
+def test_whose_job_something_is_must_do_it(name, sentence, bearers):
+    found = [(r.targets[0].activity, b.name) for r in said(name, sentence) for b in r.bearers]
+    assert found == bearers
+
+
+def test_one_takes_up_what_comes_first():
+    """A clause that only says whose job it is to "post one" says who must have done what comes first."""
+    sentence = (
+        "No courier may deliver anything unless a task was published, and it is the shopkeeper's "
+        "responsibility to post one."
+    )
+    (reading,) = said("GNRS-037", sentence)
+    assert (reading.template, *reading.activities) == ("precedence", "PublishTask", "Deliver")
+    assert reading.targets[0].role is not None
+    assert reading.targets[0].role.name == "shopkeeper"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "acts"),
+    [
+        (
+            "GNRS-051",
+            "Nobody is allowed to lay hands on a resting place until a contract has been signed.",
+            {("precedence", "SignContract", "Interact")},
+        ),
+        (
+            "GNRS-066",
+            "A farm worker must not lay hands on a tool before checking in.",
+            {("precedence", "CheckIn", "Interact")},
+        ),
+        ("GNRS-051", "Only once in a stay may a visitor sign the contract.", {("absence", "SignContract")}),
+    ],
+)
+def test_a_saying_within_a_longer_one_tells_nothing(name, sentence, acts):
+    assert told(said(name, sentence)) == acts
+
+
+def test_what_is_done_is_no_thing_it_is_done_to():
+    """A delivery is no consignment, and who carries a key round to somebody carries no shift."""
+    sentences = ["No courier may make a delivery before the check-in.", "Never carry it round to a door."]
+    named = [
+        a.object for s in sentences for r in said("GNRS-037", s) for a in (*r.targets, r.activation) if a
+    ]
+    assert named
+    assert set(named) == {None}

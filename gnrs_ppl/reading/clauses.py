@@ -117,7 +117,8 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "only_after",
-        r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|"
+        r"(?:only|not) (?:(?:immediately|directly|right|straight) )?"
+        r"(?:after|once(?! (?:in|per|an?|every|during|for)\b)|when|if|"
         r"where|upon|following|as soon as)\b",
     ),
     (
@@ -156,7 +157,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
         r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |"
         r"the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
-        r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|"
+        r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|(?<!\bto )(?<!\bfrom )(?<!\bnear )where(?= )(?!as)|"
         r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
         r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
         r"admission|discharge|creation|rejection|submission)\b)"
@@ -183,6 +184,8 @@ MODAL = (
     r"allowed|permitted|possible|impossible|prohibited|forbidden|"
     r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|"
     r"necessitates?|never|mustn't|shouldn't|"
+    r"(?:the |an? |whose |'s |’s )?(?:job|duty|task|obligation|responsibility) (?:it is )?to|falls? (?:up)?(?:on|to)|"
+    r"(?:is|are) (?:something |an? (?:\w+ )?(?:matter|task|job|thing) )?for(?= (?:the |all |every |each |any )?[\w -]{1,40}? to [a-z])|"
     r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=(?:half an|[\w-]+) (?:minute|hour|day|week|"
     r"month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|"
     r"we)'d like|please)"

@@ -237,6 +237,16 @@ class _Text:
         said = any(self.tokens[j].text in PARTICLES for j in self.saying(wanted, i))
         return bool(self.phrasal[i] or said) and near(wanted, self.tokens[i].text) < score
 
+    def without_particle(self, i: int) -> bool:
+        """Whether a verb stands without a particle, as that of an act may not: to verify is not to check in."""
+        said = any(self.tokens[j].text in PARTICLES for of in self.sayings[i] for j in self.sayings[i][of])
+        near_by = any(
+            goes_with(self.tokens, i, j)
+            for j in range(i + 1, min(i + 5, len(self.tokens)))
+            if self.tokens[j].text in PARTICLES
+        )
+        return not (said or near_by or self.phrasal[i])
+
     def _phrasal_score(self, wanted: str, i: int) -> float:
         joined = near(wanted, self.phrasal[i]) if self.phrasal[i] else 0.0
         return max(joined, near(wanted, self.tokens[i].text)) if " " in wanted else joined
@@ -302,9 +312,16 @@ def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float],
                 for score, i in text.scores(wanted)
                 if score >= CLASSMATE
                 and not (shared and text.by_particle(wanted, i, score))
+                and not (shared and _is_phrasal(variant) and score < DERIVED and text.without_particle(i))
                 and not text.of_another(wanted, k, i)
             ]
     return found
+
+
+def _is_phrasal(variant: tuple[tuple[str, float], ...]) -> bool:
+    """Whether a way to say an act is nothing but a verb and its particle, which say another act together."""
+    (verb, _), (particle, _) = variant[0], variant[1]
+    return len(variant) == 2 and particle != "on" and bool(lemmas(f"{verb} {particle}", "v"))
 
 
 def _at(

@@ -21,6 +21,7 @@ _PEOPLE = frozenset(
 _THOSE = frozenset(
     {"you", "those", "anyone", "anybody", "everyone", "everybody", "someone", "somebody", "whoever"}
 )
+_BEING = frozenset({"who", "are", "is"})
 _GREETINGS = frozenset({"hi", "hello", "hey", "dear"})
 _NO_AGENT = frozenset({"worker", "labourer", "laborer", "hand", "employee"})
 """A farm worker is no farmer."""
@@ -72,6 +73,8 @@ def _is_member(form: str) -> bool:
 def _behind(described: Sequence[str], tokens: Sequence[str], i: int, here: frozenset[int]) -> int | None:
     """The last place of what describes a head, linked behind it; none where something else stands there."""
     k = i + 1
+    while k in here and tokens[i] in _THOSE and tokens[k] in _BEING:
+        k += 1
     if k not in here or tokens[k] not in _LINKS:
         return None
     k += 1

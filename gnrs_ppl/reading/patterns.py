@@ -41,7 +41,8 @@ DUTY = _words(
     r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|"
     r"necessary|necessitates?|essential|imperative|requisite|"
     r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
-    r"advised|please|(?:i|we) (?:also )?(?:need|want|expect|ask|insist)|(?:i|we)'d like"
+    r"advised|please|falls? (?:up)?(?:on|to)|(?:job|duty|task|responsibility) to|"
+    r"(?:is|are) (?:something|an? (?:\w+ )?(?:matter|task|job|thing)) for|(?:i|we) (?:also )?(?:need|want|expect|ask|insist)|(?:i|we)'d like"
 )
 SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
 HARD = _words(
@@ -373,6 +374,11 @@ CALLED = re.compile(r"\s*(?:alike)?,")
 """Behind those who are called by name: Couriers, please …"""
 GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
+UNDERGONE = re.compile(
+    rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$",
+    re.IGNORECASE,
+)
+"""Between those somebody speaks of and what is done: others do it."""
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
 PERSON = _words(
@@ -416,7 +422,7 @@ FIRST_OF_ALL = _words("first|beforehand")
 ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 THEY = _words("they|them|he|she")
 OPENS_WITH_THEY = re.compile(
-    rf"\W*(?:(?:and|but|so|then|also|never|{MODAL})\s+){{0,3}}(?:they|he or she|she or he|he|she)\b",
+    rf"\W*(?:(?:and|but|so|then|also|never|under no circumstances|on no account|at no time|in no case|{MODAL})\s+){{0,3}}(?:they|he or she|she or he|he|she)\b",
     re.IGNORECASE,
 )
 """Begins a clause with those said before."""
@@ -571,6 +577,11 @@ FALLS_TO = re.compile(
     re.IGNORECASE,
 )
 """Before those something is asked of: it falls to the manager to post one."""
+WHOSE_DUTY = re.compile(
+    r"(?:['’]s?)\s+(?:\w+\s+)?(?:job|duty|task|business|obligation|responsibility)\b(?:\s+it\s+is)?\s+to\b",
+    re.IGNORECASE,
+)
+"""Behind those something is asked of: it is the manager's job to post one."""
 TO_DO = re.compile(r"\s+to\s+(?:\w+ly\s+|first\s+)?", re.IGNORECASE)
 BY_THEN = _words("by then|by that time|before then")
 """Within a time told right before."""

@@ -266,11 +266,11 @@ class Reader(Doubted):
         """Whether a clause asks how an act is done and not that it is: "the check is made with great care"."""
         clause = self._clause_at(reading.targets[0].span.start)
         asked = reading.template == "existence" and reading.activation is None and reading.time is None
-        return (
-            asked
-            and clause is not None
-            and bool(patterns.VAGUE.search(self.text.sentence, clause.start, clause.end))
-        )
+        if not asked or clause is None:
+            return False
+        modal = patterns.MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
+        start = modal.end() if modal else clause.start
+        return bool(patterns.VAGUE.search(self.text.sentence, start, clause.end))
 
     def _left_free(self, reading: Reading) -> bool:
         """Whether a sentence only says that something is no fault or not needed: "it is not forbidden to ship before …"."""

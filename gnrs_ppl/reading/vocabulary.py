@@ -14,7 +14,17 @@ from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, asked_by, held_by, lemmas, senses_of, similarity, word
+from gnrs_ppl.reading.words import (
+    BROADER,
+    DERIVED,
+    PHRASAL_PARTICLES,
+    asked_by,
+    held_by,
+    lemmas,
+    senses_of,
+    similarity,
+    word,
+)
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -290,7 +300,7 @@ class Vocabulary:
         )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
-            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), whole_classes(variants))
+            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _whole(variants))
             for name, variants in spoken.items()
         )
 
@@ -330,8 +340,8 @@ class Vocabulary:
         found = [m for entry in text.acts[bool(lent)] if (m := _best(entry, text, places, lent))]
         sayings = [set(m.positions) for m in found if m.said]
         found = [
-            m for m in found if m.said or not any(set(m.positions) < s for s in sayings)
-        ]  # "register arrival" is no arrival
+            m for m in found if not any(set(m.positions) < s for s in sayings)
+        ]  # "register arrival" is no arrival, "lay hands on" no handing on
         return sorted(found, key=lambda m: (-m.score, -m.weight))
 
     def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
@@ -397,7 +407,7 @@ def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
         "her",
         "their",
         "its",
-    ) and (after in STOP or not word(after).nouns)
+    ) and (after in STOP or after in PARTICLES or not word(after).nouns)
 
 
 def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
@@ -440,6 +450,12 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
         noun = _PREPOSITION.sub(" ", noun)
     given = [action.phrase or " ".join(name_words(action.name)), noun, *action.aliases]
     return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
+
+
+def _whole(variants: Sequence[tuple[str, ...]]) -> frozenset[int]:
+    """The classes of the ways to say an act; what is done to any thing is said by its verb alone."""
+    alone = [tuple(w for w in v if w not in GENERIC_WORDS) for v in variants]
+    return whole_classes([*variants, *filter(None, alone)])
 
 
 def _term_entry(term: Term, deeds: Set[str] = frozenset()) -> _Entry:
@@ -556,12 +572,17 @@ def _said_otherwise(entry: _Entry, text: Scanned, at: Sequence[int]) -> Match | 
         return None
     here = set(at)
     for i in at:
-        for of, places in text.sayings[i].items():
-            joined = all(
+        told = [
+            places
+            for of, places in text.sayings[i].items()
+            if of in entry.classes
+            and here.issuperset(places)
+            and all(
                 text.tokens[p].text not in PARTICLES or goes_with(text.tokens, i, p) for p in places if p > i
             )
-            if of in entry.classes and here.issuperset(places) and joined:
-                return Match(entry.name, SAID, SAID, places, said=True)
+        ]
+        if told:  # of acts that the same saying says, the one that more classes have it for
+            return Match(entry.name, SAID, SAID * len(told), told[0], said=True)
     return None
 
 
@@ -616,7 +637,10 @@ def _runs(
         if (
             min(scores) >= CLASSMATE
             and all(s == 1.0 for s in scores[:-1])
-            and (scores[-1] == 1.0 or word(tokens[places[-1]].text).nouns)
+            and (
+                scores[-1] == 1.0
+                or (word(tokens[places[-1]].text).nouns and tokens[places[-1]].text not in PHRASAL_PARTICLES)
+            )
         ):
             score = sum(scores) / len(scores)
             found.append(

@@ -148,6 +148,9 @@ class Acts:
             return self._listed(
                 roles[roles.index(asked) :]
             )  # "will the courier please", "I need you couriers to"
+        owing = next((n for n in self.whole.names["roles"] if self._owes(n, clause)), None)
+        if owing is not None:
+            return (owing,)
         free = {n for n in roles if not patterns.OBLIQUE.search(text[clause.opened : n.span.start])}
         for before, n in pairwise(roles):  # what stands before the first of a list is said of all of it
             if before not in free and patterns.IN_A_LIST.fullmatch(text, before.span.end, n.span.start):
@@ -160,6 +163,11 @@ class Acts:
             or self._addressed(clause)
             or self._taken_up(clause)
         )
+
+    def _owes(self, role: Named, clause: Clause) -> bool:
+        """Whether a clause says whose duty something is: "it is the manager's job to post one"."""
+        inside = clause.opened <= role.span.start < clause.end
+        return inside and bool(patterns.WHOSE_DUTY.match(self.whole.sentence, role.span.end))
 
     def _before_this(self) -> int:
         """Where the sentence before this one begins."""
@@ -201,6 +209,8 @@ class Acts:
         """
         text = self.whole.sentence
         before, behind = text[: first.span.start], joined[-1].span.end
+        if text[first.span.start : first.span.end].lower().startswith("you"):
+            return True  # if you are on patrol
         if patterns.ADDRESSED.search(before) or patterns.SALUTATION.search(before):
             return True
         called = patterns.OPENS_SENTENCE.search(before) and patterns.CALLED.match(text, behind)
@@ -289,7 +299,7 @@ class Acts:
         if any(self.tokens[i].text in _PRONOUN for i in at):
             lent += [i for p in self.parts if p is not own for i in self._at(p.start, p.end)]
         mine = set(at)
-        lent = [i for i in dict.fromkeys(lent) if i not in mine]
+        lent = [i for i in dict.fromkeys(lent) if i not in mine and self._may_be_lent(i)]
         found = self.words.match_acts(self.tokens, at, lent)
         found = [
             m for m in found if m.exact or not m.positions or not set(m.positions) <= self.whole.things
@@ -309,6 +319,10 @@ class Acts:
         ]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)
+
+    def _may_be_lent(self, i: int) -> bool:
+        """Whether a pronoun may stand for a word: not for who or where, nor for a particle without its verb."""
+        return i not in self.whole.named and self.tokens[i].text not in PARTICLES
 
     def _goes_nowhere(self, m: Match, clause: Clause) -> bool:
         """Whether a common verb ("comes", "gets") tells an act by synonym though nobody and no place is said
@@ -452,6 +466,7 @@ class Acts:
         "there" is the place said last, and a pronoun without a noun the thing said last.
         """
         names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
+        names = [n for n in names if n.span != act]  # "a delivery" is what is done, and no thing
         if names:
             own = any(act.start <= n.span.start < act.end for n in names)
             behind = (n for n in names if own and self._says_whose(act, n))

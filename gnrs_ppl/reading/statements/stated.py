@@ -179,7 +179,7 @@ class Stated(Related):
                 if clause.start <= n.span.start < clause.end
                 and len(roles) == 1
                 and (
-                    not patterns.PASSIVE.search(self.text.sentence, n.span.end, begins)
+                    not patterns.UNDERGONE.search(self.text.sentence, n.span.end, begins)
                     if n.span.start < begins
                     else patterns.BY.search(self.text.sentence[clause.start : n.span.start])
                 )
