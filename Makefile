@@ -8,6 +8,7 @@ WORKERS ?= 2
 # a file goes to one worker, which builds and compiles once what its tests share
 SHARED := --dist loadfile --no-loadscope-reorder
 INSTALLED := $(VENV)/.installed
+INSTALLED_SPARK := $(VENV)/.installed-spark
 INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
 LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
@@ -17,7 +18,7 @@ PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/de
 NEWEST := .venv-newest
 READERS := .venv-readers
 
-.PHONY: demo test test-all test-newest readers fuzz coverage lint format docs perf clean
+.PHONY: demo test test-engines test-all test-newest readers fuzz coverage lint format docs perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -29,20 +30,29 @@ $(INSTALLED_DOCS): $(INSTALLED)
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
 	touch $@
 
+# half a gigabyte, so that only the tests that ask Spark install it
+$(INSTALLED_SPARK): $(INSTALLED)
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[spark]'
+	touch $@
+
 demo: $(INSTALLED)
 	$(BIN)/gnrs draft $(DEMO)/context.yaml --out build/demo
 	@echo
 	$(BIN)/gnrs audit --rule build/demo/rule.json --log $(DEMO)/events.csv || [ $$? -eq 1 ]
 
 # the suite starts hundreds of processes: without bytecode on disk each reads the package's source anew
-test test-all coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-all test-engines coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # every claim, at small counts
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED)
+	$(BIN)/python -m pytest -m "not slow and not engine" -n $(WORKERS) $(SHARED)
+
+# what asks a server of PostgreSQL, and Spark, at small counts
+test-engines: $(INSTALLED_SPARK)
+	$(BIN)/python -m pytest -m "engine and not slow" -n $(WORKERS) $(SHARED) tests/test_postgres.py tests/test_spark.py
 
 # every test, at full counts, and the site
-test-all: $(INSTALLED) docs
+test-all: $(INSTALLED_SPARK) docs
 	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED)
 
 # today's newest packages, whatever constraints say: the suite from the checkout, then every verb from the wheel
@@ -70,7 +80,7 @@ fuzz: $(INSTALLED)
 
 # the fast tier with every line and branch counted, commands that tests start included; pages in build/coverage
 coverage: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED) --cov --cov-report=term --cov-report=html:build/coverage
+	$(BIN)/python -m pytest -m "not slow and not engine" -n $(WORKERS) $(SHARED) --cov --cov-report=term --cov-report=html:build/coverage
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(LINTED)

@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 
 from gnrs_ppl.audit.parts import EXAMPLES, Tally
-from gnrs_ppl.audit.run import verdicts_of
+from gnrs_ppl.audit.run import COLUMNS, verdicts_of
 from gnrs_ppl.audit.sql import Query
 from gnrs_ppl.audit.types import ROLL_UP
 
@@ -17,22 +17,6 @@ if TYPE_CHECKING:
 
 LISTED: Final = 1_000_000
 """Events of a database's table up to which every verdict is listed, whoever asks."""
-
-_EXAMPLE: Final = {
-    "case_id": "VARCHAR",
-    "instance": "VARCHAR",
-    "constraint": "INTEGER",
-    "verdict": "VARCHAR",
-    "reason": "VARCHAR",
-    "witnesses": "VARCHAR[]",
-    "bearer": "VARCHAR",
-    "due": "TIMESTAMP",
-    "due_offset": "INTEGER",
-    "due_grain": "VARCHAR",
-    "slack_seconds": "DOUBLE",
-    "of_target": "BOOLEAN",
-}
-"""Columns of a verdict and their types."""
 
 
 def counted(query: Query, log: EventLog) -> Tally:
@@ -66,8 +50,8 @@ def tally_text(query: Query) -> str:
     again = " ".join(f"WHEN {rank} THEN '{verdict}'" for rank, verdict in enumerate(ROLL_UP, 1))
 
     def row(told: str, rows: str, **columns: str) -> str:
-        cells = (columns.get(name, f"CAST(NULL AS {kind})") for name, kind in _EXAMPLE.items())
-        named = (f'{cell} AS "{name}"' for cell, name in zip(cells, _EXAMPLE, strict=True))
+        cells = (columns.get(name, f"CAST(NULL AS {kind})") for name, kind in COLUMNS.items())
+        named = (f'{cell} AS "{name}"' for cell, name in zip(cells, COLUMNS, strict=True))
         return f"SELECT '{told}' AS told, {rows} AS \"rows\", {', '.join(named)}"
 
     def by_case(told: str, *of: str) -> str:
@@ -78,7 +62,7 @@ def tally_text(query: Query) -> str:
                    GROUP BY gravest{each}"""
 
     key = {name: f'"{name}"' for name in ("constraint", "verdict", "reason")}
-    examples = {name: f'"{name}"' for name in _EXAMPLE if name in found} | (
+    examples = {name: f'"{name}"' for name in COLUMNS if name in found} | (
         {} if "of_target" in found else {"of_target": "FALSE"}
     )
     return f"""WITH {", ".join(parts)}, "found" AS MATERIALIZED ({query.last})

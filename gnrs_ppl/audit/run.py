@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_rule
@@ -11,6 +11,22 @@ from gnrs_ppl.audit.types import Due, InstanceVerdict
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.rule.types import Structure
+
+COLUMNS: Final = {
+    "case_id": "VARCHAR",
+    "instance": "VARCHAR",
+    "constraint": "INTEGER",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+    "witnesses": "VARCHAR[]",
+    "bearer": "VARCHAR",
+    "due": "TIMESTAMP",
+    "due_offset": "INTEGER",
+    "due_grain": "VARCHAR",
+    "slack_seconds": "DOUBLE",
+    "of_target": "BOOLEAN",
+}
+"""Columns of a verdict as a row, and their types; of_target may be absent."""
 
 
 def evaluate(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict]:
@@ -54,7 +70,7 @@ def execute(query: Query, log: EventLog) -> list[InstanceVerdict]:
 
 
 def verdicts_of(rows: Iterable[Sequence[Any]]) -> list[InstanceVerdict]:
-    """Rows as a compiled check gives them, of_target last where there is one."""
+    """Rows of :data:`COLUMNS`, such as a compiled check gives."""
     return [
         InstanceVerdict(
             case_id,
@@ -70,3 +86,9 @@ def verdicts_of(rows: Iterable[Sequence[Any]]) -> list[InstanceVerdict]:
         )
         for case_id, instance, constraint, verdict, reason, witnesses, bearer, local, offset, grain, slack, *of_target in rows
     ]
+
+
+def row_of(verdict: InstanceVerdict) -> tuple[Any, ...]:
+    """A verdict as a row of :data:`COLUMNS`."""
+    *told, witnesses, bearer, due, slack, of_target = verdict
+    return (*told, list(witnesses), bearer, *(due or (None, None, None)), slack, of_target)

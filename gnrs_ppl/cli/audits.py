@@ -79,8 +79,8 @@ def audit(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Run the check where the events are: duckdb:///FILE, parquet:///FOLDER/*.parquet or "
-            "postgresql://USER@HOST/DATABASE, with ?table=NAME.",
+            help="Run the check where the events are: duckdb:///FILE, parquet:///FOLDER/*.parquet, "
+            "postgresql://USER@HOST/DATABASE or spark://HOST:PORT, with ?table=NAME.",
             show_default=False,
         ),
     ] = None,
@@ -202,7 +202,7 @@ def audit(
     columns = columns_told(column)
     place = connected(on) if on is not None else nullcontext()
     if explain:
-        with place as engine, working("compiling"):
+        with working("compiling"), place as engine:
             whose: Dialect = dialect.value if dialect is not None else "duckdb"
             sql = explain_files(rule, log, context, whose, columns=columns, zone=zone, on=engine)
         print(sql, end="")
@@ -229,8 +229,9 @@ def audit(
         as_json = as_json or form == VerdictForm.json
         _audit_large(asked, asked.log, allow_unrecorded, rows, as_json, 3 if limit is None else limit)
         return
-    with place as engine:
+    with ExitStack() as held:
         with working("auditing"):
+            engine = held.enter_context(place)
             result = (
                 audit_files(
                     rule,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import duckdb
 
 from gnrs_ppl.audit.again import Checked, surroundings_of, surroundings_text
-from gnrs_ppl.audit.run import verdicts_of
-from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
+from gnrs_ppl.audit.run import COLUMNS, row_of, verdicts_of
+from gnrs_ppl.audit.types import VERDICTS, Verdict
 from gnrs_ppl.context.output import check_file, staging_folder
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.history.grounding import daily_cells, daily_rows, days_of
@@ -52,18 +52,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     "verdicts": {
         "run": "INTEGER",
         "part": "VARCHAR",
-        "case_id": "VARCHAR",
-        "instance": "VARCHAR",
-        "constraint": "INTEGER",
-        "of_target": "BOOLEAN",
-        "verdict": "VARCHAR",
-        "reason": "VARCHAR",
-        "witnesses": "VARCHAR[]",
-        "bearer": "VARCHAR",
-        "due": "TIMESTAMP",
-        "due_offset": "INTEGER",
-        "due_grain": "VARCHAR",
-        "slack_seconds": "DOUBLE",
+        **COLUMNS,
     },
     "daily_rows": {
         "run": "INTEGER",
@@ -183,7 +172,7 @@ def append(path: Path, result: AuditResult, rule: str) -> Run:
         }
         _insert(connection, "runs", [tuple(described.values())])
         for part, verdicts in (("norm", result.verdicts), ("procedure", result.procedure.verdicts)):
-            _insert(connection, "verdicts", [(number, part, *_cells(v)) for v in verdicts])
+            _insert(connection, "verdicts", [(number, part, *row_of(v)) for v in verdicts])
         for table, counted in (("daily_rows", daily_rows), ("daily_cells", daily_cells)):
             _insert(connection, table, [(number, *row) for row in counted(result.events)])
         if standing:
@@ -207,10 +196,10 @@ def checked(path: Path, basis: str) -> Checked | None:
         cases = connection.execute(
             "SELECT case_id, digest FROM cases WHERE run = $run", {"run": run}
         ).fetchall()
+        verdict = ", ".join(f'"{name}"' for name in COLUMNS)
         norm, steps = (
             connection.execute(
-                'SELECT case_id, instance, "constraint", verdict, reason, witnesses, bearer, due, due_offset, '
-                "due_grain, slack_seconds, of_target FROM verdicts WHERE run = $run AND part = $part "
+                f"SELECT {verdict} FROM verdicts WHERE run = $run AND part = $part "
                 'ORDER BY case_id, instance, "constraint"',
                 {"run": run, "part": part},
             ).fetchall()
@@ -225,22 +214,15 @@ def checked(path: Path, basis: str) -> Checked | None:
     )
 
 
-def _cells(v: InstanceVerdict) -> tuple[Any, ...]:
-    due = (None, None, None) if v.due is None else tuple(v.due)
-    return (
-        *(v.case_id, v.instance, v.constraint, v.of_target, v.verdict, v.reason, list(v.witnesses), v.bearer),
-        *due,
-        v.slack_seconds,
-    )
-
-
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
     if not rows:
         return
     columns = TABLES[table]
     unnested = (f"unnest(?::{kind.removesuffix(' PRIMARY KEY')}[])" for kind in columns.values())
+    names = ", ".join(f'"{name}"' for name in columns)  # a store may have them in another order
     connection.execute(
-        f"INSERT INTO {table} SELECT {', '.join(unnested)}", [list(c) for c in zip(*rows, strict=True)]
+        f"INSERT INTO {table} ({names}) SELECT {', '.join(unnested)}",
+        [list(c) for c in zip(*rows, strict=True)],
     )
 
 

@@ -5,9 +5,10 @@ one.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gnrs_ppl.audit.engines.events import EventTable, named_in
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "integer", "number", "boolean", "date", "timestamp", "instant", "other"]
 """What a column holds; a timestamp is what clocks show, an instant one that is known in UTC."""
+
+NO_FILE: Final = "check the path, in which *, ? and […] stand for other signs"
+NO_TABLE: Final = "has no such table", "name it: ?table=NAME, or schema.NAME where a database has schemas"
+"""What is said of a path or a table that there is not, by every engine."""
 
 
 class Engine(Protocol):
@@ -109,6 +114,13 @@ def connected(url: str) -> AbstractContextManager[Engine]:
     InputError
         The address is none of these, or nobody answers there.
     """
+    if re.search(r"[?](?!\w+=)", url):  # half a folder's name would be left out
+        raise InputError(
+            "has a ? that says nothing",
+            "write ?table=NAME, and a ? in a path as %3F",
+            source="arguments",
+            field="--on",
+        )
     try:
         parts = urlsplit(url)
         told = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))

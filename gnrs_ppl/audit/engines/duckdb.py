@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from gnrs_ppl.audit.engines.base import Kind
+from gnrs_ppl.audit.engines.base import NO_FILE, NO_TABLE, Kind
 from gnrs_ppl.audit.engines.events import EventTable
 from gnrs_ppl.context.folder import MEMORY, NUMBERED, check_plain, free_name
 from gnrs_ppl.context.log import ALONE
@@ -81,14 +83,12 @@ def database(path: str, table: str) -> Iterator[Embedded]:
 def parquet(pattern: str) -> Iterator[Embedded]:
     """All rows of the Parquet files that a pattern names, or that a folder holds."""
     address, place = f"parquet://{pattern}", Path(pattern)
-    if place.is_dir():
-        place = place / "**" / "*.parquet"
-    fixed = []
-    for part in place.parts:
-        if set(part) & set("*?["):
-            break
-        fixed.append(part)
-    folder = Path(*fixed).resolve()
+    if place.exists():  # a name, whatever signs it has, and no pattern
+        folder = place.resolve()
+        place = Path(glob.escape(pattern), *(("**", "*.parquet") if place.is_dir() else ()))
+    else:
+        fixed = takewhile(lambda part: not set(part) & set("*?["), place.parts)
+        folder = Path(*fixed).resolve()
     with _open(address) as connection:
         with _told(address):
             connection.execute("SET VARIABLE parquet_files = $files", {"files": str(place)})
@@ -98,6 +98,9 @@ def parquet(pattern: str) -> Iterator[Embedded]:
                     "SELECT file FROM glob(getvariable('parquet_files'))"
                 ).fetchall()
             ]
+        if not files:
+            raise InputError("no such file", NO_FILE, source=address)
+        with _told(address):
             columns = connection.execute(
                 """SELECT name, count(DISTINCT concat(type, ' ', logical_type)) > 1
                    FROM parquet_schema(getvariable('parquet_files')) WHERE num_children IS NULL GROUP BY name ORDER BY name"""
@@ -111,9 +114,9 @@ def parquet(pattern: str) -> Iterator[Embedded]:
                 f"""CREATE VIEW parquet_rows AS SELECT * FROM read_parquet(getvariable('parquet_files'), hive_partitioning = true,
                     union_by_name = true, filename = '{source}'{f", {NUMBERED} = true" if numbered else ""})"""
             )
-            connection.execute(
-                f"SET allowed_directories = [{_text(str(folder if folder.is_dir() else folder.parent))}]"
-            )
+            folder = folder if folder.is_dir() else folder.parent
+            reached = sorted({str(folder), glob.escape(str(folder))})  # which DuckDB asks of pattern and file
+            connection.execute(f"SET allowed_directories = [{', '.join(map(_text, reached))}]")
             connection.execute("SET enable_external_access = false")
         row_id = f"concat({source}, ':', {NUMBERED} + 1)" if numbered else None
         yield Embedded(connection, address, "parquet_rows", row_id)
@@ -158,6 +161,8 @@ def _told(address: str) -> Iterator[None]:
     """What DuckDB says of an address, in one line."""
     try:
         yield
+    except duckdb.CatalogException:
+        raise InputError(*NO_TABLE, source=address) from None
     except duckdb.Error as error:
         raise InputError(
             f"cannot be read ({one_line(str(error), 160)})", "check path, table and columns", source=address

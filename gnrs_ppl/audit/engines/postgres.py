@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote
 from sqlglot import exp
 
 from gnrs_ppl.audit.dialects import translated
-from gnrs_ppl.audit.engines.base import Asked, Kind
+from gnrs_ppl.audit.engines.base import NO_TABLE, Asked, Kind
 from gnrs_ppl.audit.engines.events import EventTable
 from gnrs_ppl.errors import InputError, one_line
 
@@ -32,7 +32,8 @@ _SAID = {
     "28000": ("refuses the user", "check user and rights"),
     "3D000": ("has no such database", "check the address"),
     "42501": ("may not be read by this user", "ask for the right to SELECT from it"),
-    "42P01": ("has no such table", "name it: ?table=schema.table"),
+    "policy": ("hides rows from this user", "ask for a user who sees them all, such as one with BYPASSRLS"),
+    "42P01": NO_TABLE,
     "57014": ("broke the check off", "ask whoever runs the database"),
     "55P03": ("is locked by somebody who changes the table", "run this again when that has ended"),
 }
@@ -139,8 +140,9 @@ def _told(address: str) -> Iterator[None]:
         yield
     except DatabaseError as error:
         said = error.args[0] if isinstance(error.args[0], dict) else {"M": str(error)}
+        code = "policy" if said.get("R") == "check_enable_rls" else said.get("C", "")
         problem, remedy = _SAID.get(
-            said.get("C", ""), (f"cannot be read ({one_line(said['M'], 160)})", "check table and columns")
+            code, (f"cannot be read ({one_line(said['M'], 160)})", "check table and columns")
         )
         raise InputError(problem, remedy, source=address) from None
     except (InterfaceError, OSError):

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import socket
 import subprocess
+import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,9 +26,10 @@ from urllib.parse import SplitResult, unquote
 from sqlglot import exp
 
 from gnrs_ppl.audit.dialects import in_dialect, written
-from gnrs_ppl.audit.engines.base import Asked, Kind
+from gnrs_ppl.audit.engines.base import NO_FILE, NO_TABLE, Asked, Kind
 from gnrs_ppl.audit.engines.events import EventTable
 from gnrs_ppl.context.folder import check_plain
+from gnrs_ppl.context.output import folder_of_copies
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -48,9 +52,9 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     ("tinyint", "integer"), ("smallint", "integer"), ("int", "integer"), ("bigint", "integer"),
 )  # fmt: skip
 _SAID = {
-    "TABLE_OR_VIEW_NOT_FOUND": ("has no such table", "name it: ?table=schema.table"),
-    "SCHEMA_NOT_FOUND": ("has no such table", "name it: ?table=schema.table"),
-    "PATH_NOT_FOUND": ("no such file", "check the path, which the cluster reads"),
+    "TABLE_OR_VIEW_NOT_FOUND": NO_TABLE,
+    "SCHEMA_NOT_FOUND": NO_TABLE,
+    "PATH_NOT_FOUND": ("no such file", NO_FILE),
 }
 """What the commonest errors mean, and what to do."""
 
@@ -152,6 +156,9 @@ def _context(master: str, address: str) -> SparkContext:
         ) from None
     from py4j.protocol import Py4JError
 
+    with warnings.catch_warnings(action="ignore"):  # Spark imports it later, and warns of a new pandas
+        import pyspark.testing.utils  # noqa: F401
+
     settings = SETTINGS | {"spark.master": master} | (_HERE if master.startswith("local") else {})
     for name in (
         "SQLQueryContextLogger",
@@ -174,7 +181,18 @@ def _java() -> object:
 
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise InputError("Spark needs Java, which is not installed", "install Java 17 or later")
-    return launch_gateway(popen_kwargs={"stderr": subprocess.DEVNULL})
+    with folder_of_copies("gnrs-") as folder, _temporary(folder):
+        return launch_gateway(popen_kwargs={"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL})
+
+
+@contextmanager
+def _temporary(folder: Path) -> Iterator[None]:
+    """What makes temporary files makes them there."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 def _reachable(address: str, host: str, port: int) -> None:
@@ -194,7 +212,7 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
 
     place = PurePosixPath(pattern)
     wild = next((i for i, part in enumerate(place.parts) if set(part) & set("*?[{")), None)
-    folder, name = place, "*"
+    folder, name = str(place), "*"
     if "**" in place.parts:
         if place.parts.index("**") != len(place.parts) - 2:
             raise InputError(
@@ -202,16 +220,19 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
                 "write folder/**/*.parquet",
                 source=address,
             )
-        folder, name = place.parent.parent, place.name
-    elif wild is None and place.suffix != ".parquet":
-        name = "*.parquet"
+        folder, name = str(place.parent.parent), place.name
     listing = session.read.format("binaryFile").option("recursiveFileLookup", "true")
-    found = listing.option("pathGlobFilter", name).load(str(folder)).select("path").collect()
-    if not found:
-        raise InputError("no such file", "check the path, which the cluster reads", source=address)
-    base = PurePosixPath(*place.parts[:wild]) if wild is not None else folder
+    found = listing.option("pathGlobFilter", name).load(folder).select("path").collect()
     files = sorted(row.path for row in found)
-    check_plain((Path(unquote(file.removeprefix("file:"))) for file in files), address)
+    if wild is None:  # a file, or a folder
+        files = [file for file in files if file.endswith((".parquet", f":{place}"))]
+    elif "**" not in place.parts:  # which takes no files of the folders that it names
+        files = [file for file in files if len(_path(file).parts) == len(place.parts)]
+    if not files:
+        raise InputError("no such file", NO_FILE, source=address)
+    base = PurePosixPath(*place.parts[:wild]) if wild is not None else PurePosixPath(folder)
+    check_plain(map(Path, map(_path, files)), address)
+    files = [re.sub(r"[\\*?{}\[\]]", r"\\\g<0>", file) for file in files]  # names, and no patterns
     reader = session.read.option("mergeSchema", "true")
     own = set(map(str.lower, reader.parquet(*files).columns))
     rows = (reader if base.suffix == ".parquet" else reader.option("basePath", str(base))).parquet(*files)
@@ -227,6 +248,11 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
         regexp_replace(col("_metadata.file_path"), "^file:/+", "/").alias("gnrs_file"),
         col("_metadata.row_index").alias("gnrs_row"),
     )
+
+
+def _path(file: str) -> PurePosixPath:
+    """Where a file lies on its file system."""
+    return PurePosixPath(re.sub("^[a-z0-9+.-]+:(//[^/]*)?", "", file))
 
 
 def _partitions(file: str) -> list[str]:
