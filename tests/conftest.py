@@ -83,6 +83,23 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("suite")
 
 
+def pytest_collection() -> None:
+    """Nothing is looked through for garbage while all is imported."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays to the end: it is not looked through again whenever a test makes many objects."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Extension modules complain at the end of what is still held."""
+    gc.unfreeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what tests recorded for the end of the run (it comes back from the workers with their
     reports).

@@ -33,7 +33,7 @@ def test_every_reason_is_hit_that_can_be_and_no_other(name: str) -> None:
     assert not any(short.values()), f"fewer than fifty hits: {short}"
 
 
-@pytest.mark.parametrize("template", few([t for t in IMPLEMENTED if t != "end"], 8))
+@pytest.mark.parametrize("template", few([t for t in IMPLEMENTED if t != "end"], 4))
 def test_sql_equals_the_oracle_where_nothing_ends_a_case(template: str) -> None:
     """I6: without end activities, silence, deadline and window."""
     verdicts = set[str]()

@@ -111,7 +111,7 @@ CASES = {
     "three rungs": Case(PAIRED, {"pad_options": 5, "pad_pairs": 3}, [0.2, 0.5, np.inf]),
 }
 cases = pytest.mark.parametrize("name", CASES)
-LADDERS = tier(2**17, 2**18)
+LADDERS = tier(2**16, 2**18)
 """Ladders of a turn that step at once, all their random words and proposals in memory together."""
 
 
@@ -540,12 +540,12 @@ class Population(NamedTuple):
     increments: Floats
 
 
-RUNS, PARTICLES = 32, 2048
+RUNS, PARTICLES = tier(16, 32), tier(1024, 2048)
 
 
 @cache
 def population() -> tuple[Posterior, Population]:
-    """32 runs of our stages side by side on the irregular grammar, until the slowest has arrived and mutated
+    """Runs of our stages side by side on the irregular grammar, until the slowest has arrived and mutated
     once more."""
     tables, temperature = compile_tables(IRREGULAR, pad_options=9, pad_pairs=7), 0.04
     stage = jax.jit(jax.vmap(smc.build_kernel(6, 0.6), (0, 0, None, None)))

@@ -95,7 +95,16 @@ def test_scores_at_hand_are_those_that_are_looked_up():
     np.testing.assert_array_equal(many.score[:2], few.score[:2])
 
 
-@pytest.mark.parametrize("sizes", [(12, 12, 22, 9, 16), (1, 2**20), (1023, 1025), (3,) * 12, (2,) * 20])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (12, 12, 22, 9, 16),
+        (1, 2**20),
+        (1023, 1025),
+        pytest.param((3,) * 12, marks=pytest.mark.slow),
+        pytest.param((2,) * 20, marks=pytest.mark.slow),
+    ],
+)
 def test_options_by_products_are_those_by_quotients(sizes: tuple[int, ...]):
     """Of every number, up to as many as scores are ever made of."""
     states = int(np.prod(sizes))

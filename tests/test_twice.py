@@ -195,7 +195,7 @@ def _agree(seed: int, template: str, operator: str, cases: int = 16) -> Counter[
 
 
 def test_some_random_rules_in_the_night_mean_what_the_oracle_says() -> None:
-    hits = sum((_agree(*key) for key in FAST), Counter[str]())
+    hits = sum((_agree(*key) for key in tier(FAST[-3:], FAST)), Counter[str]())
     assert hits["twice"] >= 10
     assert hits["settled"] >= 10
 
