@@ -135,7 +135,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     (
         "unless",
         r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|"
-        r"for|that|where)|other than|apart from|with the exception of"
+        r"for|that|where)|other than(?! (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that)\b))|apart from|with the exception of"
         r"|if not(?= already)|barring)\b",
     ),
     (

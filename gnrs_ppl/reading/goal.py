@@ -12,7 +12,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Attribute, Channel, Goal, Schema
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
-from gnrs_ppl.rule.types import NEGATIVE, Condition, Force
+from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Condition, Force
 
 CONSTRUCTIONS = 0.06
 """Where constructions and relations read a text differently, how often the constructions are right: 199 of
@@ -95,6 +95,8 @@ def _goes_with(lead: Reading, other: Reading) -> bool:
     """
     if {lead.template, other.template} & {"init", "end"} or _narrowed(lead) != _narrowed(other):
         return False
+    if other.activation is None and other.time is not None and lead.template in LOOK_BACK:
+        return False  # its time does not run from what comes last
     if other.activation is None or lead.activation is None:
         opener = lead.activation.activity if lead.activation else None
         return other.activation is None and opener not in {

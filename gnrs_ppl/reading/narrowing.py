@@ -11,7 +11,7 @@ from itertools import pairwise
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL, SENTENCE_END, Clause, clauses
 from gnrs_ppl.reading.constructions import functional
-from gnrs_ppl.reading.types import Readings, Span
+from gnrs_ppl.reading.types import Reading, Readings, Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.words import PARTICLES
@@ -141,18 +141,46 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
     places = [reading.targets[0].span.start for reading in stated]
     acts = {name for reading in stated for name in reading.activities}
     for start, end in _sentences(text):
-        if not any(start <= place < end for place in places):
-            continue
         at = [i for i, t in enumerate(tokens) if start <= t.start < end]
         lost = {i for u in readings.unread for i in at if u.span.start <= tokens[i].start < u.span.end}
+        lost = {i for i in lost if tokens[i].text not in ("least", "most")}
+        if not any(start <= place < end for place in places):
+            if patterns.TAKES_LONGER.search(text, start, end) and _all_lost(tokens, Span(start, end), lost):
+                return text[start:end].strip(" ,.;")
+            continue
         named = [span for _, (_, span, _) in words.name_in("roles", tokens, at)]
+        waits = patterns.WHILE_PENDING.search(text, start, end)
+        if waits and any(tokens[i].start == waits.start("state") for i in lost):
+            return waits[0]
         for clause in clauses(text, start, end):
+            people = patterns.SEVERAL_PEOPLE.search(text, clause.start, clause.end)
+            several = people or _several_of_a_role(text, clause, named)
+            each = several and patterns.DUTY.match(text, several.end() + 1)
+            if clause.kind == "main" and several and any(_one_act_in(clause, r, bool(each)) for r in stated):
+                return several[0]
             inside = [i for i in at if clause.start <= tokens[i].start < clause.end]
             told = [m.name for m in words.match_acts(tokens, inside) if m.score >= ENOUGH][:1]
             states = clause.kind in _STATES_IF or (clause.kind in _STATES_WHEN and told)
             if states and acts.isdisjoint(told) and _all_lost(tokens, clause, lost, named):
                 return text[clause.opened : clause.end].strip(" ,.;")
     return ""
+
+
+def _several_of_a_role(text: str, clause: Clause, roles: Sequence[Span]) -> re.Match[str] | None:
+    """A number and the role behind it in a clause: "two clerks"."""
+    inside = [r for r in roles if clause.start <= r.start < clause.end]
+    found = (
+        re.compile(rf"\b(?:two|three|four|several) {re.escape(text[r.start : r.end])}s?\b", re.IGNORECASE)
+        for r in inside
+    )
+    return next(filter(None, (p.search(text, clause.start, clause.end) for p in found)), None)
+
+
+def _one_act_in(clause: Clause, reading: Reading, each: bool) -> bool:
+    """Whether a clause tells one act of a reading, and asks it of each of several people or tells persons apart."""
+    acts = [a for a in (*reading.targets, reading.activation) if a is not None]
+    apart = each or reading.who == "another_person"
+    return apart and sum(clause.start <= a.span.start < clause.end for a in acts) == 1
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

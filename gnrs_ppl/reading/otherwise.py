@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 from gnrs_ppl.context.types import Schema
+from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.patterns import DUTY, NEGATIVE, PERMISSION
 from gnrs_ppl.reading.quantities import durations
@@ -71,6 +72,14 @@ _NOT_BEFORE = re.compile(
 """What the act that was asked before may not come before."""
 
 
+_THEN_DUE = re.compile(
+    r"(?P<all>(?:\s*,?\s+and|\s*[,;](?: and)?|(?<=[.!?]))\s+(?P<that>before (?:that|then)|by then|by that time)\s*,?\s+"
+    r"(?P<rest>(?:(?!\b(?:who|that|which|unless|without|until|if|when|before|after|once|within|not|nor|nobody)\b)[^.;,!?])+))",
+    re.IGNORECASE,
+)
+"""What must be done before what was asked, or within its time."""
+
+
 class Piece(NamedTuple):
     """A sentence told anew: for each of its characters where the words it stands for begin and end; and the passages it
     was made of.
@@ -109,6 +118,10 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
             found.append(
                 TakenUp("before", Span(*m.span("all")), (Span(*m.span("that")), Span(*m.span("rest"))))
             )
+    for m in _THEN_DUE.finditer(text):
+        if _BINDS.search(text, 0, m.start()) and patterns.DUTY.search(m["rest"]):
+            kind = "by" if m["that"].lower().startswith("by") else "before"
+            found.append(TakenUp(kind, Span(*m.span("all")), (Span(*m.span("that")), Span(*m.span("rest")))))
     for m in _NEVER_BY.finditer(text):
         if _BINDS.search(text, 0, m.start()):
             found.append(TakenUp("doer", Span(*m.span("all")), (Span(*m.span("who")), Span(*m.span("rest")))))
@@ -162,7 +175,9 @@ def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Sche
     last = last_before(one, before)
     if last is None:
         return []
-    if one.kind in ("once", "before"):
+    if one.kind == "by" and last.best.time is not None and last.best.activation is not None:
+        return _by_then(text, one, last.best, schema)
+    if one.kind in ("once", "before", "by"):
         return _once(text, one, last, schema)
     if one.kind in ("doer", "order"):
         return _doer(text, one, last, schema)
@@ -231,11 +246,22 @@ def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
     action = next((a for a in schema.actions if a.name == done), None)
     if action is None:
         return []
-    before = one.kind == "before"
+    before = one.kind in ("before", "by")
     order = "Before" if before or _NOT_YET.match(text, opens.start) else "After"
     doing = f"the {action.noun}" if action.noun else f"having to {action.phrase or action.name}"
     told = f"{order} {doing}, "
     parts: list[Part] = [(told, opens), *(_bound(text, rest, "may") if before else [rest])]
+    return [made(text, parts, (one.span,))]
+
+
+def _by_then(text: str, one: TakenUp, last: Reading, schema: Schema) -> list[Piece]:
+    """What is due by the time of the duty before it, with that time."""
+    by, rest = one.words
+    began = next((a for a in schema.actions if last.activation and a.name == last.activation.activity), None)
+    if began is None or last.time is None or not began.noun:
+        return []
+    length = text[last.time.span.start : last.time.span.end]
+    parts: list[Part] = [(f"At the latest {length} after the {began.noun}, ", by), rest, (".", by)]
     return [made(text, parts, (one.span,))]
 
 

@@ -191,10 +191,21 @@ ENDS = _words(
 )
 CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
 EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
+WHILE_PENDING = re.compile(
+    r"\b(?:while|(?:as|so) long as)\b[^.,;]*?\b(?P<state>pending|unresolved|open|outstanding|running|under way)\b",
+    re.IGNORECASE,
+)
+"""A wait of which nothing says what ends it."""
+SEVERAL_PEOPLE = _words(
+    r"(?:two|three|four|several) (?:(?:different|separate|independent|other) )?(?:people|persons|colleagues|employees|clerks|officers|managers)"
+)
+"""So many of whom each must act."""
 MEANWHILE = _words(
-    r"in the meantime|in the meanwhile|meanwhile|in between|(?:by|before) then|(?:within|in|during) that (?:time|period)"
+    r"while|(?:as|so) long as|in the meantime|in the meanwhile|meanwhile|in between|(?:by|before) then|(?:within|in|during) that (?:time|period)"
 )
 """Between what opens a duty and when it is due."""
+NEITHER = _words(r"neither\b[^.;]*\bnor|(?:not|never|nobody|no one|nothing)\b[^.;]*\b(?:or|nor)")
+"""Each of two acts is banned."""
 DEFINES = re.compile(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
     r"until|before)\w+"
@@ -427,9 +438,11 @@ OPENS_WITH_THEY = re.compile(
 )
 """Begins a clause with those said before."""
 NO_LONGER = _words(
-    r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than"
+    r"(?:may|must|should|shall|can|do|does|will) not (?:(?:take|wait|need|be|last) (?:any )?(?:longer|more|greater) than|exceed)"
 )
-ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
+ELAPSES = _words(
+    r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"
+)
 WHOSE = re.compile(r"\s*(?:of|for|on)\s+(?:the\s+|an?\s+|any\s+|every\s+|each\s+)?", re.IGNORECASE)
 IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
 BEFOREHAND = _words(
@@ -458,10 +471,12 @@ PERIOD = _words(
 )
 EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
 NO_LIMIT = re.compile(
-    r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|"
+    r"(?:per|every|each|a|(?<!until )at least|minimum of|no less than|not less than|for|lasting|"
     r"of)\s*$",
     re.IGNORECASE,
 )
+WAITED = re.compile(r"\bafter\s+(?:at least\s+)?$", re.IGNORECASE)
+"""Before a time that goes by, and by whose end nothing is due: "after eight weeks the clerk may …"."""
 
 HABIT = _words(
     r"most|mostly|usually|typically|generally|normally|roughly|approximately|on average|these days|nowadays|"

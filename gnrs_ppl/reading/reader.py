@@ -30,7 +30,7 @@ from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
-from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary
 
 TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
 """Templates that ask for something, for which there may be a time."""
@@ -182,6 +182,8 @@ class Reader(Doubted):
         statements = _less_contradicted(self._less_background(statements))
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
+        tied = {s: unclear for s in statements if (unclear := self._tells_no_one_act(s.best))}
+        statements = [s for s in statements if s not in tied]
         other_verbs = {s: verb for s in statements if (verb := self._of_another_verb(s.best))}
         statements = [s for s in statements if s not in other_verbs]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
@@ -209,7 +211,7 @@ class Reader(Doubted):
             and not any(span.start <= clause.start < span.end for span in heeded)
         ]
         missed += [self._unrecorded(sub) for sub in dict.fromkeys(elsewhere.values())]
-        missed += dict.fromkeys(other_verbs.values())
+        missed += dict.fromkeys((*other_verbs.values(), *tied.values()))
         taken = [
             *(s for statement in statements for s in statement.best.used),
             *said.background,
@@ -261,6 +263,17 @@ class Reader(Doubted):
         kept = [s for s in statements if not behind(s)]
         spoken = {name for s in kept for name in acts_of(s.best)}
         return [s for s in statements if s in kept or s.best.time or not spoken & acts_of(s.best).keys()]
+
+    def _tells_no_one_act(self, reading: Reading) -> Unread | None:
+        """The words that bind, where they tell two acts equally well and neither of them well enough: "is fined"."""
+        act = reading.targets[0]
+        mine = [k for k, name in enumerate(self.marked.acts) if name == act.activity]
+        alone = reading.activation is None and reading.joint == "all"
+        if not mine or not self._doubting or not alone:
+            return None
+        if any(self.marked.mentions[k].told[0].score >= ENOUGH or not self._ambiguous(k) for k in mine):
+            return None
+        return Unread(self.marked.around(mine[0]), act.activity, act.score, another=True)
 
     def _asks_manner(self, reading: Reading) -> bool:
         """Whether a clause asks how an act is done and not that it is: "the check is made with great care"."""

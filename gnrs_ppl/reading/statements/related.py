@@ -102,7 +102,11 @@ class Related(Settled):
                 elif (
                     label in _ASKED
                     and not earliest[self.marked.sentences[t]]
-                    and (self._denied_elsewhere(t) or self._constructed_as_asked(label, t, a))
+                    and (
+                        self._denied_elsewhere(t)
+                        or self._constructed_as_asked(label, t, a)
+                        or self._only_left_undone(t)
+                    )
                 ):
                     label = _ASKED[label]
                 relation = Relation(label, acts[target], acts[other] if other is not None else None)
@@ -134,6 +138,16 @@ class Related(Settled):
         mine = any(bound.negative for c, bound in inside if c.number == number)
         elsewhere = any(bound.negative for c, bound in inside if c.kind == "main")
         return not mine and elsewhere
+
+    def _only_left_undone(self, k: int) -> bool:
+        """Whether nothing is negative in a sentence but one word for what was not done: "an unpaid fine"."""
+        words = self._sentence(k).text
+        undone = any(
+            self._undone(j) for j in range(len(self.options)) if self._sentence(j) is self._sentence(k)
+        )
+        return undone and not any(
+            p.search(words) for p in (patterns.NEGATIVE, DISAPPROVES, patterns.EARLIEST)
+        )
 
     def _constructed_as_asked(self, label: str, k: int, other: int | None) -> bool:
         """Whether a construction asks within a time for what is taken for a ban, and nothing in the sentence is negative."""

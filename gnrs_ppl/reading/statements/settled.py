@@ -12,8 +12,8 @@ from gnrs_ppl.reading.constructions import Constructions, how_bound
 from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
-from gnrs_ppl.reading.statements.lacking import Lacking
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
+from gnrs_ppl.reading.statements.pending import Pending
 from gnrs_ppl.reading.vocabulary import ENOUGH
 
 _ORDERS = ("after", "only_after", "before", "until", "provided")
@@ -27,7 +27,7 @@ _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
 
-class Settled(Lacking):
+class Settled(Pending):
     """A text whose words have settled what some of its mentions are.
 
     ``apart`` has the acts that one person may not both do.
@@ -162,6 +162,10 @@ class Settled(Lacking):
         self._settle_coordinated()
         self._settle_banned_before()
         self._settle_due_later()
+        self._settle_things()
+        self._settle_pending()
+        self._settle_timed_duties()
+        self._settle_other_than()
         self._settle_bounds()
         self._settle_counts()
         self._settle_beside_apart()
@@ -306,6 +310,17 @@ class Settled(Lacking):
                 if likeliest.label == "absence":
                     self._decide(first[0], "precedence", banned[0])
                     self.options[banned[0]] = [Option("none", None, 1.0)]
+            elif (
+                len(banned) > 1
+                and len(first) == 1
+                and {told[k][0].number for k in banned} == {told[first[0]][0].number}
+                and patterns.NEITHER.search(sentence.text)
+            ):
+                self._leave_out(sentence, [first[0], *banned])
+                for k in banned:
+                    self.options[k] = [Option("none", None, 1.0)]
+                come_first = [Option("precedence", k, 1.0) for k in banned]
+                self.options[first[0]] = [Option("none", None, 0.0), *come_first]
 
     def _settle_due_later(self) -> None:
         """What opens comes first, where a time behind it is that by which the main clause's act is due: "confirm it as

@@ -1,0 +1,129 @@
+"""What a text bars while something else is still to be done, and the duties with a time that another clause speaks of
+again.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.constructions import Sentence, how_bound
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.relations import Option
+from gnrs_ppl.reading.statements.lacking import Lacking
+from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
+from gnrs_ppl.reading.vocabulary import ENOUGH
+
+_WHILE = re.compile(r"\b(?:while|(?:as|so) long as)\b", re.IGNORECASE)
+_OTHER_THAN_WHO = re.compile(
+    r"\bother than (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that))\b", re.IGNORECASE
+)
+
+
+class Pending(Lacking):
+    """A text and what it says must wait for what is still to be done."""
+
+    def _settle_pending(self) -> None:
+        """What is barred while something has not been done ("while the order is unpaid") may be done after it only; where
+        another act has begun that wait ("while an appeal is undecided"), what ends it excuses.
+        """
+        for sentence in self.text.said.sentences:
+            opened = _WHILE.search(sentence.text)
+            told = self._told_in(sentence)
+            if opened is None or not told:
+                continue
+            place = sentence.start + opened.end()
+            barred = [k for k in told if self._starts(k) < place and self._bars(sentence, k, place)]
+            waits = [k for k in told if self._starts(k) > place]
+            lacking = [k for k in waits if self._still_to_come(k, place)]
+            if len(barred) != 1 or len(lacking) != 1 or len(waits) > 2:
+                continue
+            (ban,), (done,) = barred, lacking
+            behind = [k for k in range(len(self.options)) if place < self._starts(k) < sentence.end]
+            others = [
+                k
+                for k in behind
+                if self.marked.acts[k] not in (self.marked.acts[done], self.marked.acts[ban])
+            ]
+            begun = [k for k in others if self.marked.mentions[k].told[0].score >= WELL_TOLD]
+            for k in (*behind, ban):
+                self.options[k] = [Option("none", None, 1.0)]
+            if not begun:
+                self._decide(done, "precedence", ban)
+            elif not self._ambiguous(begun[0]):
+                self._decide(ban, "not_response", begun[0])
+                self._decide(done, "exception", ban)
+
+    def _bars(self, sentence: Sentence, k: int, end: int) -> bool:
+        """Whether words up to a place forbid what a mention tells."""
+        return how_bound(self.text.sentence[sentence.start : end]).negative and not self._undone(k)
+
+    def _still_to_come(self, k: int, place: int) -> bool:
+        """Whether words behind a place say that what a mention tells has not been done."""
+        before = self.text.sentence[place : self._starts(k)]
+        return bool(self._undone(k) or patterns.NOT_DONE.search(before))
+
+    def _ambiguous(self, k: int) -> bool:
+        """Whether words tell two acts equally well."""
+        best, *others = self.marked.mentions[k].told
+        word = self.text.tokens[best.at].text
+        begin_so = {a.name for a in self.text.words.acts for v in a.variants if v and v[0][0] == word}
+        return (len(best.used) == 1 and len(begin_so) > 1) or any(
+            o.activity != best.activity and o.score >= best.score - 1e-6 for o in others
+        )
+
+    def _settle_things(self) -> None:
+        """A thing that a verb behind it tells an act of is no act by itself: "the fine must not go to collection"."""
+        for k, m in enumerate(self.marked.mentions):
+            best, clause = m.told[0], self.marked.clauses[k]
+            if best.score >= ENOUGH or best.head or best.at not in self.text.things or clause is None:
+                continue
+            told = (j for j, of in enumerate(self.marked.clauses) if of == clause and j > k)
+            if any(
+                t.by_verb and t.score >= WELL_TOLD for j in told for t in [self.marked.mentions[j].told[0]]
+            ):
+                self.options[k] = [Option("none", None, 1.0)]
+
+    def _settle_timed_duties(self) -> None:
+        """What a main clause asks for within a time stays a duty where another clause only comes back to it: "must be
+        checked within two days, and may not be sent unless it was checked".
+        """
+        well = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= WELL_TOLD]
+        for sentence in self.text.said.sentences:
+            for clause in (c for c in sentence.parts if c.kind == "main"):
+                told = [k for k in well if self._clause(k) == clause and self._sentence(k) is sentence]
+                if len({self.marked.acts[k] for k in told}) != 1 or not self._asks_in_time(sentence, clause):
+                    continue
+                again = [
+                    k
+                    for k in well
+                    if self.marked.acts[k] == self.marked.acts[told[0]]
+                    and self._sentence(k) is sentence
+                    and self._clause(k).kind != "main"
+                    and self._clause(k).number != clause.number
+                ]
+                if again:
+                    self._decide(told[0], "existence", None)
+
+    def _settle_other_than(self) -> None:
+        """What another person than whoever did something must do within a time is due after that."""
+        for sentence in self.text.said.sentences:
+            told = self._told_in(sentence)
+            apart = _OTHER_THAN_WHO.search(sentence.text)
+            ordered = any(c.kind in ("after", "before", "until") for c in sentence.parts)
+            if apart is None or len(told) != 2 or ordered or not durations(sentence.text):
+                continue
+            did = [k for k in told if self._starts(k) > sentence.start + apart.end()][:1]
+            due = [k for k in told if k not in did]
+            if len(due) == 1 and not how_bound(sentence.text).negative:
+                self._leave_out(sentence, [did[0], due[0]])
+                self.options[did[0]] = [Option("none", None, 1.0)]
+                self._decide(due[0], "response", did[0])
+
+    def _asks_in_time(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a main clause asks for something within a time that no clause of its own says the beginning of."""
+        words = sentence.words_of(clause)
+        bound = how_bound(words)
+        own = any(c.number == clause.number and c.kind != "main" for c in sentence.parts)
+        return bound.stated and not (bound.negative or bound.permitted or own) and bool(durations(words))
