@@ -77,6 +77,7 @@ CIRCUMSTANCE = re.compile(
 """Opens the circumstances in which something is due, and no event after which it is."""
 _STATES_IF = ("unless", "provided", "only_after", "until")
 """Clauses that say in which case something binds, whatever they tell."""
+_HOW_OFTEN = ("twice", "thrice", "times")
 _STATES_WHEN = ("without", "before", "after")
 """Clauses that say after or before what something binds, where they tell an act."""
 _BINDS = re.compile(MODAL, re.IGNORECASE)
@@ -149,10 +150,15 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
                 return text[start:end].strip(" ,.;")
             continue
         named = [span for _, (_, span, _) in words.name_in("roles", tokens, at)]
+        counted = any(reading.count > 1 or reading.template in ("absence", "exactly") for reading in stated)
         waits = patterns.WHILE_PENDING.search(text, start, end)
         if waits and any(tokens[i].start == waits.start("state") for i in lost):
             return waits[0]
         for clause in clauses(text, start, end):
+            missed = [tokens[i] for i in sorted(lost) if clause.start <= tokens[i].start < clause.end]
+            often = next((t.text for t in missed if t.text in _HOW_OFTEN), "")
+            if often and not counted and any(clause.start <= place < clause.end for place in places):
+                return often
             people = patterns.SEVERAL_PEOPLE.search(text, clause.start, clause.end)
             several = people or _several_of_a_role(text, clause, named)
             each = several and patterns.DUTY.match(text, several.end() + 1)

@@ -475,6 +475,8 @@ NO_LIMIT = re.compile(
     r"of)\s*$",
     re.IGNORECASE,
 )
+RATE = re.compile(r"\b(?:once|twice|thrice|times)\s+$", re.IGNORECASE)
+"""Before a time in which something may be done so often, over and over: "once a day"."""
 WAITED = re.compile(r"\bafter\s+(?:at least\s+)?$", re.IGNORECASE)
 """Before a time that goes by, and by whose end nothing is due: "after eight weeks the clerk may …"."""
 

@@ -248,7 +248,9 @@ class Acts:
                 span = Span(start + length.start, start + length.end)
                 if patterns.NTH_OF.match(self.whole.sentence, span.start):
                     continue  # a second scan
-                if patterns.WAITED.search(self.whole.sentence, 0, span.start):
+                if any(
+                    p.search(self.whole.sentence, 0, span.start) for p in (patterns.WAITED, patterns.RATE)
+                ):
                     continue
                 if not patterns.NO_LIMIT.search(self.whole.sentence[max(0, span.start - 24) : span.start]):
                     latest = "at the latest" in self.whole.sentence[start:end].lower()

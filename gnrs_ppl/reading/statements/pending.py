@@ -15,6 +15,7 @@ from gnrs_ppl.reading.statements.lacking import Lacking
 from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
 from gnrs_ppl.reading.vocabulary import ENOUGH
 
+_AND, _OR = (re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("and", "or"))
 _WHILE = re.compile(r"\b(?:while|(?:as|so) long as)\b", re.IGNORECASE)
 _OTHER_THAN_WHO = re.compile(
     r"\bother than (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that))\b", re.IGNORECASE
@@ -84,6 +85,21 @@ class Pending(Lacking):
                 t.by_verb and t.score >= WELL_TOLD for j in told for t in [self.marked.mentions[j].told[0]]
             ):
                 self.options[k] = [Option("none", None, 1.0)]
+
+    def _settle_further(self) -> None:
+        """What "and" adds to ways to meet a duty is no further way, and due like them: "examined thoroughly or casually, and
+        decided".
+        """
+        for k, of in enumerate(self.options):
+            best = max(of, key=lambda o: o.probability)
+            if best.label != "or" or best.other is None or best.other > k:
+                continue
+            before = self.text.tokens[self.marked.spans[k - 1][1]].end
+            between = self.text.sentence[before : self._starts(k)]
+            either = self.text.sentence[self._starts(best.other) : before]
+            if _AND.search(between) and not _OR.search(between) and _OR.search(either):
+                like = max(self.options[best.other], key=lambda o: o.probability)
+                self._decide(k, like.label, like.other)
 
     def _settle_timed_duties(self) -> None:
         """What a main clause asks for within a time stays a duty where another clause only comes back to it: "must be

@@ -163,6 +163,7 @@ class Settled(Pending):
         self._settle_banned_before()
         self._settle_due_later()
         self._settle_things()
+        self._settle_further()
         self._settle_pending()
         self._settle_timed_duties()
         self._settle_other_than()
