@@ -9,10 +9,13 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
 import shutil
+import signal
 import socket
 import subprocess
-import tempfile
+import threading
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -25,6 +28,7 @@ from urllib.parse import SplitResult, unquote
 
 from sqlglot import exp
 
+from gnrs_ppl import stops
 from gnrs_ppl.audit.dialects import in_dialect, written
 from gnrs_ppl.audit.engines.base import NO_FILE, NO_TABLE, Asked, Kind
 from gnrs_ppl.audit.engines.events import EventTable
@@ -166,33 +170,55 @@ def _context(master: str, address: str) -> SparkContext:
     ):  # which print what is an error's text too
         logging.getLogger(name).disabled = True
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    stopped = signal.getsignal(signal.SIGINT)
     try:
         return SparkContext(conf=conf, gateway=_java())
     except (PySparkException, Py4JError):
         raise InputError(
             "Spark does not start", "check JAVA_HOME, Spark's settings and versions", source=address
         ) from None
+    finally:
+        if threading.current_thread() is threading.main_thread():  # where Spark listens for Ctrl-C itself
+            signal.signal(signal.SIGINT, stopped)
 
 
 @cache
 def _java() -> object:
     """The Java process of Spark, once in this process; what it logs is not for the one who audits."""
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.find_spark_home import _find_spark_home
     from pyspark.java_gateway import launch_gateway
+    from pyspark.serializers import UTF8Deserializer, read_int
 
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise InputError("Spark needs Java, which is not installed", "install Java 17 or later")
-    with folder_of_copies("gnrs-") as folder, _temporary(folder):
-        return launch_gateway(popen_kwargs={"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL})
-
-
-@contextmanager
-def _temporary(folder: Path) -> Iterator[None]:
-    """What makes temporary files makes them there."""
-    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    home, given = _find_spark_home(), os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+    with folder_of_copies("gnrs-") as folder:
+        told = folder / "told"
+        java = subprocess.Popen(  # which ends by itself where the pipe does, but not while it starts
+            [f"{home}/bin/spark-submit", *shlex.split(given)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told)},
+            start_new_session=True,
+        )
+        stops.groups.add(java.pid)
+        while not told.exists() and java.poll() is None:
+            time.sleep(0.05)
+        if not told.exists():
+            raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+        with told.open("rb") as file:
+            port, secret = read_int(file), UTF8Deserializer().loads(file)
+    there = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    os.environ.update(there)
     try:
-        yield
+        gateway = launch_gateway()
     finally:
-        tempfile.tempdir = before
+        for name in there:
+            del os.environ[name]
+    gateway.proc = java  # whose pipe is open as long as the gateway
+    return gateway
 
 
 def _reachable(address: str, host: str, port: int) -> None:
@@ -210,10 +236,12 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
     """
     from pyspark.sql.functions import col, regexp_replace
 
-    place = PurePosixPath(pattern)
+    place, name = PurePosixPath(pattern), "*"
     wild = next((i for i, part in enumerate(place.parts) if set(part) & set("*?[{")), None)
-    folder, name = str(place), "*"
-    if "**" in place.parts:
+    if wild is not None and _exists(session, address, pattern):  # a name, whatever signs it has
+        wild = None
+    folder = _as_name(pattern) if wild is None else pattern
+    if wild is not None and "**" in place.parts:
         if place.parts.index("**") != len(place.parts) - 2:
             raise InputError(
                 "has ** elsewhere than before the files' name",
@@ -230,9 +258,9 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
         files = [file for file in files if len(_path(file).parts) == len(place.parts)]
     if not files:
         raise InputError("no such file", NO_FILE, source=address)
-    base = PurePosixPath(*place.parts[:wild]) if wild is not None else PurePosixPath(folder)
+    base = PurePosixPath(*place.parts[:wild])
     check_plain(map(Path, map(_path, files)), address)
-    files = [re.sub(r"[\\*?{}\[\]]", r"\\\g<0>", file) for file in files]  # names, and no patterns
+    files = [_as_name(file) for file in files]
     reader = session.read.option("mergeSchema", "true")
     own = set(map(str.lower, reader.parquet(*files).columns))
     rows = (reader if base.suffix == ".parquet" else reader.option("basePath", str(base))).parquet(*files)
@@ -248,6 +276,18 @@ def _files(session: SparkSession, address: str, pattern: str) -> DataFrame:
         regexp_replace(col("_metadata.file_path"), "^file:/+", "/").alias("gnrs_file"),
         col("_metadata.row_index").alias("gnrs_row"),
     )
+
+
+def _exists(session: SparkSession, address: str, name: str) -> bool:
+    """Whether a file or folder has just this name, on whatever file system."""
+    with _told(address):
+        place = session._jvm.org.apache.hadoop.fs.Path(name)
+        return bool(place.getFileSystem(session._jsc.hadoopConfiguration()).exists(place))
+
+
+def _as_name(path: str) -> str:
+    """A path as a pattern that names it alone."""
+    return re.sub(r"[\\*?{}\[\]]", r"\\\g<0>", path)
 
 
 def _path(file: str) -> PurePosixPath:
