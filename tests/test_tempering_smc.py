@@ -47,7 +47,7 @@ from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
 from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.tempering import words_needed
-from gnrs_ppl.inference.threefry import words_of
+from gnrs_ppl.inference.threefry import word_of
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
 BUDGET = Budget(
@@ -451,7 +451,7 @@ def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
 
     @jax.jit
     def step(number: jax.Array, states: tempering.State) -> tuple[tempering.State, metropolis.Info]:
-        words = words_of(key, numbers, number, words_needed(replicas))
+        words = jnp.stack([word_of(key, numbers, number, word) for word in range(words_needed(replicas))])
         return jax.vmap(kernel, (1, 0, None, None))(words, states, tables, 0.2)
 
     state = begin(starts)

@@ -700,11 +700,12 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
         tables: Tables,
         temperature: jax.Array,
     ) -> tuple[Any, Any]:
-        number = stepper.words(states) - stepper.shares
-        words: Any = moves.apart(_words_of(number), run, chains, step)  # or every reader makes them anew
-        axes: Any = 1
+        own = range(stepper.words(states) - stepper.shares)
+        # or every reader makes them anew; one by one, as XLA leaves constants of large loops in memory
+        words: Any = [moves.apart(_word(number), run, chains, step) for number in own]
+        axes: Any = [0] * len(words)
         if stepper.shares:
-            words, axes = (threefry.word_of_step(run[0], step), *words), (None, *[0] * len(words))
+            words, axes = [threefry.word_of_step(run[0], step), *words], [None, *axes]
         moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(axes, 0, None, None))(
             words, states, tables, temperature
         )
@@ -714,8 +715,8 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
 
 
 @cache
-def _words_of(number: int) -> Callable[..., jax.Array]:
-    return partial(threefry.words_of, count=number)
+def _word(number: int) -> Callable[..., jax.Array]:
+    return partial(threefry.word_of, number=number)
 
 
 def _over_spaces(run: Callable[..., Any], axes: tuple[Any, ...], spaces: int) -> Callable[..., Any]:

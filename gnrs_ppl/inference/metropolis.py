@@ -17,7 +17,16 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
 from gnrs_ppl.inference.moves import MoveProposal, acting_shares, apart, propose, require_probabilities
-from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior, parts, rows
+from gnrs_ppl.models.energy import (
+    Tables,
+    checked_position,
+    log_prior,
+    marked,
+    marked_score,
+    parts,
+    rows,
+    unmarked,
+)
 from gnrs_ppl.models.packed import fits, pack, unpack
 from gnrs_ppl.models.space import AnyArray, look_up
 
@@ -106,8 +115,9 @@ def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax
 
 
 def _whole(tables: Tables, position: Int[jax.Array, "*V"], temperature: float | jax.Array) -> State:
-    score, feasible = apart(evaluate, tables, position)
-    return State(position, score, feasible, log_prior(tables, position) + score / temperature)
+    entries = marked(tables) if tables.scores is None else None
+    score = apart(marked_score, tables, position, entries)
+    return State(position, score, unmarked(score), log_prior(tables, position) + score / temperature)
 
 
 def packs(tables: Tables) -> bool:

@@ -39,7 +39,7 @@ from jaxtyping import Float, Int, UInt32
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.energy import Tables
-from gnrs_ppl.models.packed import option_of, picked, with_options
+from gnrs_ppl.models.packed import option_of, with_options
 from gnrs_ppl.models.space import AnyArray, Edits, look_up
 
 WORDS = 3
@@ -90,12 +90,14 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choose(
-    word: UInt32[jax.Array, ""], count: UInt32[jax.Array, ""]
+    word: UInt32[jax.Array, ""], count: UInt32[jax.Array, ""], most: int = 2**32 - 1
 ) -> tuple[UInt32[jax.Array, ""], UInt32[jax.Array, ""]]:
     """One of ``count`` alternatives, floor(word * count / 2^32), and the rest of the product as a word to go
-    on with.
+    on with. Fewer products do where there are at ``most`` fewer than 2^16.
     """
     high, low = word >> 16, word & 0xFFFF
+    if most < 2**16:
+        return high * count + (low * count >> 16) >> 16, word * count
     # jax.lax.mulhi does not compile for several devices (jax 0.10.2)
     by_low, by_high = count & 0xFFFF, count >> 16
     middle = high * by_low + (low * by_low >> 16)
@@ -110,59 +112,67 @@ def propose(
 ) -> MoveProposal:
     """What the move of that number proposes; what it is stands with each of them."""
     edits = tables.edits
-    there, variables, (here, gone) = apart(
-        _change, words, edits, tables.swaps.variables, tables.joints.variables, position, move
-    )
+    there, ends, here, gone = apart(_change, words, edits, tables.swaps.variables, position, move)
     log_ratio = look_up(edits.log_weight, here) - look_up(edits.log_weight, gone)
-    return MoveProposal(there, variables, log_ratio)
+    return MoveProposal(there, _halves(ends), log_ratio)
 
 
 def _change(
     words: UInt32[jax.Array, " 3"],
     edits: Edits,
     swaps: Int[jax.Array, " S"],
-    joints: Int[jax.Array, "J 2"],
     position: Int[jax.Array, "*V"],
     move: Int[jax.Array, ""],
-) -> tuple[Int[jax.Array, "*V"], tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
-    """Draw an entry, one of its columns, and the options there: where that leads, the two variables that
-    change (one twice where it is one), and the places of the weights before and after.
+) -> tuple[Int[jax.Array, "*V"], UInt32[jax.Array, ""], Int[jax.Array, ""], Int[jax.Array, ""]]:
+    """Draw an entry, one of its columns, and the options there: where that leads, halves of the two
+    variables that change (one twice where it is one), and the places of the weights before and after.
     """
     of_one, options = edits.offers.shape
-    variables = (of_one - max(len(swaps), 1) - (not len(joints))) // 2
-    entries = [variables, variables, max(len(swaps), 1), max(len(joints), 1)]
-    number = _low_half(words[0], _of_move(move, entries))
-    two = jnp.asarray(move == 3) & bool(len(joints))
-    swapped = picked(swaps, number) if len(swaps) else 0
-    first, second = (
-        _of_move(move, [number, number, swapped, picked(end, number) if len(joints) else 0])
-        for end in joints.T
-    )
-    before = option_of(position, first, options), option_of(position, second, options)
+    joints = len(edits.cells)
+    variables = (of_one - max(len(swaps), 1) - (not joints)) // 2
+    entries = [variables, variables, max(len(swaps), 1), max(joints, 1)]
+    firsts = [0, *np.cumsum(entries)[:-1].tolist()]
+    entry = _made_once(_of_move(move, firsts) + _low_half(words[0], _of_move(move, entries)))
+    ends = _made_once(look_up(edits.ends, entry))
+    first, second = _halves(ends)
+    two = (entry >= of_one) & bool(joints)
 
-    entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + number
-    place = jnp.where(two, 0, entry * options + before[0])
-    count, column = _halves(look_up(edits.offers.ravel(), place))
+    def place_of(structure: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Of the options there: among those of one variable, and among all weights."""
+        alone = entry * options + option_of(structure, first, options)
+        if not joints:
+            return alone, alone
+        pairs = of_one * options  # where their weights begin
+        together = pairs + (alone - pairs) * options + option_of(structure, second, options)
+        return jnp.where(two, 0, alone), jnp.where(two, together, alone)
+
+    place, before = place_of(position)
+    place = _made_once(place)
+    count, column = _halves(_made_once(look_up(edits.offers.ravel(), place)))
     after, left_out = _halves(look_up(edits.left_out.ravel(), place))
-    if len(joints):
-        count = jnp.where(two, picked(edits.cells, number).astype(jnp.int32), count)
+    if joints:
+        count = jnp.where(
+            two, look_up(edits.cells, jnp.where(two, entry - of_one, 0)).astype(jnp.int32), count
+        )
         column = jnp.where(two, (entry - of_one) * (options - 1) * options, column)
         after = jnp.where(two, count, after)
-    drawn, rest = choose(words[1], count.astype(jnp.uint32))
+    drawn, rest = choose(words[1], count.astype(jnp.uint32), options**2 if joints else options)
     skipping = drawn.astype(jnp.int32)
     column += entry * options + skipping + jnp.where(skipping >= after, left_out, 0)
     other = words[1] >= look_up(edits.threshold, column)
-    high, low = _halves(look_up(edits.targets.ravel(), 2 * column + other.astype(jnp.int32)))
-    option = high + choose(rest, low.astype(jnp.uint32))[0].astype(jnp.int32)
+    target = _made_once(look_up(edits.targets.ravel(), 2 * column + other.astype(jnp.int32)))
+    high, low = _halves(target)
+    option = high + choose(rest, low.astype(jnp.uint32), options)[0].astype(jnp.int32)
     new = jnp.where(two, high, option), jnp.where(two, low, option)
-    new = jax.tree.map(lambda there, here: jnp.where(count == 0, here, there), new, before)
+    there = jnp.where(count == 0, position, with_options(position, (first, second), new, options))
+    there = _made_once(there)
+    return there, ends, before, place_of(there)[1]
 
-    def weight(at: tuple[jax.Array, jax.Array]) -> jax.Array:
-        alone, together = entry * options + at[0], ((entry - of_one) * options + at[0]) * options + at[1]
-        return jnp.where(two, of_one * options + together, alone)
 
-    there = with_options(position, (first, second), new, options)
-    return there, (first, second), (weight(before), weight(new))
+def _made_once(value: jax.Array) -> jax.Array:
+    """The same, which XLA would else make anew for each that reads it."""
+    kept: jax.Array = apart(jnp.asarray, value)
+    return kept
 
 
 def _of_move(move: Int[jax.Array, ""], numbers: Sequence[Any]) -> Int[jax.Array, ""]:

@@ -214,7 +214,7 @@ def build_kernel(
     def transition(
         words: UInt32[jax.Array, " words"], state: State, tables: Tables, temperature: float | jax.Array
     ) -> tuple[State, Info]:
-        tables = jax.tree.map(jnp.asarray, tables)
+        words, tables = jnp.asarray(words), jax.tree.map(jnp.asarray, tables)
         replicas = state.score.shape[0]
         temperatures = ladder(temperature, replicas, hottest)
         rung_words, pair_words = (

@@ -46,10 +46,10 @@ def threefry(key: Pair, counter: Pair) -> Pair:
     return first, second
 
 
-def words_of(
-    run: Pair, chains: UInt32[jax.Array, " C"], step: Int[jax.Array, ""], count: int
-) -> UInt32[jax.Array, "count C"]:
-    """The words that a step of each chain takes.
+def word_of(
+    run: Pair, chains: UInt32[jax.Array, " C"], step: Int[jax.Array, ""], number: int
+) -> UInt32[jax.Array, " C"]:
+    """A word that a step of each chain takes.
 
     Parameters
     ----------
@@ -59,14 +59,12 @@ def words_of(
         Numbers of the chains.
     step : () int
         Number of the step.
-    count : int
-        Words a chain takes.
+    number : int
+        Which of a chain's words.
     """
-    blocks = [
-        threefry(threefry(run, (np.uint32(block), np.uint32(0))), (chains, step))
-        for block in range(-(-count // 2))
-    ]
-    return jnp.stack([word for block in blocks for word in block][:count])
+    block, half = divmod(number, 2)
+    word: jax.Array = threefry(threefry(run, (np.uint32(block), np.uint32(0))), (chains, step))[half]
+    return word
 
 
 def word_of_step(seed: UInt32[jax.Array, ""], step: Int[jax.Array, ""]) -> UInt32[jax.Array, ""]:

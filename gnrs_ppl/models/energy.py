@@ -219,42 +219,67 @@ def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
     return jnp.asarray(given, jnp.int32)
 
 
+def marked(tables: Tables) -> Float[jax.Array, " N"]:
+    """Every entry of ``unary``, then of ``pairwise``, row by row, its flag in the last bit.
+
+    What evaluates many structures makes it once: in the loop that reads it XLA would mark each entry anew,
+    from two look-ups.
+    """
+    entries = [(tables.unary, tables.unary_flags), (tables.pairwise, tables.pair_flags)]
+    return jnp.concatenate([_marked(values, flags).ravel() for values, flags in entries])
+
+
 def evaluate(
     tables: Tables, position: Int[AnyArray, " V"]
 ) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
-    """s_search and h of one structure, packed or not: V + P table look-ups, or one where all scores are at
-    hand.
+    """s_search and h of one structure, packed or not."""
+    score = marked_score(tables, position)
+    return score, unmarked(score)
 
-    A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most
-    one unit in its last place. So is that of s_search.
+
+def marked_score(
+    tables: Tables, position: Int[AnyArray, " V"], entries: Float[jax.Array, " N"] | None = None
+) -> Float[jax.Array, ""]:
+    """s_search, its last bit set where a hard condition breaks: V + P table look-ups, or one where all scores
+    are at hand.
+
+    A look-up reads score and flag at once, as the flag is the last bit of the score, which is wrong by at
+    most one unit in its last place.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int, or () uint32
+    entries : (N,) float, optional
+        As :func:`marked` gives them.
     """
     variables, options = tables.unary.shape
     if tables.scores is not None:
         apart, each = strides(tables.sizes), unpack(position, variables, options)
         number = sum([each[v] * apart[v] for v in range(variables)], jnp.int32(0))
-        found = look_up(tables.scores, number)
-        return found, _bits(found) & 1 == 0
-    unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
+        return look_up(tables.scores, number)
+    entries, position = marked(tables) if entries is None else entries, jnp.asarray(position)
+    position = position if position.dtype == jnp.uint32 else position.astype(jnp.int32)
 
     def option(variable: AnyArray) -> jax.Array:
-        return look_up(unary, variable, option_of(position, variable, options))
+        return look_up(entries, variable * options + option_of(position, variable, options))
 
     def pair(number: AnyArray) -> jax.Array:
         left, right = look_up(tables.pairs, number, 0), look_up(tables.pairs, number, 1)
-        ends = (option_of(position, end, options) for end in (left, right))
-        return look_up(pairwise, number, *ends)
+        at_left, at_right = (option_of(position, end, options) for end in (left, right))
+        return look_up(entries, ((variables + number * options) + at_left) * options + at_right)
 
-    entries = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
-    total = sum([entry.sum() for entry in entries], jnp.zeros((), unary.dtype))
-    raised = (
-        functools.reduce(
-            jnp.bitwise_or, [jnp.bitwise_or.reduce(_bits(entry), axis=None) for entry in entries]
-        )
-        & 1
-        == 1
-    )
+    found = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
+    total = sum([entry.sum() for entry in found], jnp.zeros((), entries.dtype))
+    bits = [jnp.bitwise_or.reduce(_bits(entry), axis=None) for entry in found]
+    raised = functools.reduce(jnp.bitwise_or, bits) & 1 == 1
     # paper, Structured search: lambda is subtracted once, however many conditions break
-    return _marked(total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), raised), ~raised
+    return _marked(total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), raised)
+
+
+def unmarked(score: Float[jax.Array, "*n"]) -> Bool[jax.Array, "*n"]:
+    """Whether a score passes h, as its last bit tells: no flag is raised."""
+    return _bits(score) & 1 == 0
 
 
 def strides(sizes: Int[AnyArray, " V"]) -> Int[jax.Array, " V"]:
@@ -279,7 +304,7 @@ def with_scores(tables: Tables, states: int) -> Tables:
         every = pack(every, options)
         # or every look-up makes it anew
         every = jax.lax.optimization_barrier(every)  # type: ignore[no-untyped-call]
-    return tables._replace(scores=jax.vmap(lambda position: evaluate(tables, position)[0])(every))
+    return tables._replace(scores=jax.vmap(lambda position: marked_score(tables, position))(every))
 
 
 def digits(sizes: Int[AnyArray, " V"], states: int) -> list[Int[jax.Array, " N"]]:

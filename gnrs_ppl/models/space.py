@@ -128,6 +128,8 @@ class Edits(NamedTuple):
 
     Attributes
     ----------
+    ends : (E + J,) uint32
+        Halves: the two variables of an entry, one twice where it is one.
     offers : (E, O) uint32
         Halves: how many columns are offered, 0 where the entry stays; which of its columns is the first.
     left_out : (E, O) uint32
@@ -147,6 +149,7 @@ class Edits(NamedTuple):
         theirs are all zero but in a space that was :func:`~gnrs_ppl.models.space.restricted`.
     """
 
+    ends: UInt32[AnyArray, " E+J"]
     offers: UInt32[AnyArray, "E O"]
     left_out: UInt32[AnyArray, "E O"]
     cells: UInt32[AnyArray, " J"]
@@ -455,7 +458,9 @@ def build_edits(
     of_one = _Edit(*(np.where(there, leaf, 0) for leaf in of_one))
     columns = _halves(of_one.option, of_one.choices).ravel()
     cells, threshold, targets, pair_weight = _pair_columns(sizes, log_prior, joints)
+    ends = np.concatenate([*variable, np.zeros(stays, np.int32)]).astype(np.uint32)
     return Edits(
+        ends=np.concatenate([_halves(ends, ends), _halves(*joints.variables.T)]),
         offers=_halves(of_one.offers, of_one.first),
         left_out=_halves(of_one.after, of_one.left_out),
         cells=cells,
