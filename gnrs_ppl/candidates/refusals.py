@@ -19,7 +19,7 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, ways
-from gnrs_ppl.reading.narrowing import CIRCUMSTANCE, lost_clause, narrowed_by
+from gnrs_ppl.reading.narrowing import lost_clause, narrowed_by
 from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
 from gnrs_ppl.reading.reader import vocabulary
@@ -267,16 +267,16 @@ def _grain(context: Context, channel: str) -> Grain | None:
     return (declared.grain if declared else None) or context.profile.grains.get(channel)
 
 
-def _fields_for(condition: str, words: Vocabulary) -> set[str]:
-    """The fields of a log that may show a condition: places and things, of a place only places, of an amount
-    none; of the circumstances ("if …") things only where it names one.
+def _fields_for(context: Context, condition: str) -> set[str]:
+    """The fields of a log that may show a condition: a place; a thing where its words name one that the log
+    keeps; none for an amount.
     """
     if patterns.AMOUNT.search(condition):
         return set()
     tokens = tokens_of(condition)
-    named = words.name_in("objects", tokens, range(len(tokens)))
-    unnamed = patterns.ELSEWHERE.search(condition) or (CIRCUMSTANCE.match(condition) and not named)
-    return {"location"} if unnamed else {"location", "object"}
+    named = vocabulary(context.schema).name_in("objects", tokens, range(len(tokens)))
+    kept = any(("object", thing.name) in context.profile.counts for _, thing in named)
+    return {"location", "object"} if kept and not patterns.ELSEWHERE.search(condition) else {"location"}
 
 
 def _fieldless(context: Context, readings: Readings, reading: Reading, acts: list[ActRead]) -> Refused | None:
@@ -288,9 +288,7 @@ def _fieldless(context: Context, readings: Readings, reading: Reading, acts: lis
     if place is not None and "location" not in kept:
         told = f"the log keeps no places, the sentence asks for '{readings.words(place.span)}'"
         return Refused(told, REMEDY, reason="no_such_field")
-    if reading.condition is not None and not kept & _fields_for(
-        readings.words(reading.condition), vocabulary(context.schema)
-    ):
+    if reading.condition is not None and not kept & _fields_for(context, readings.words(reading.condition)):
         told = f"no act and no field of the log shows '{readings.words(reading.condition).strip()}'"
         return Refused(told, REMEDY, reason="no_such_field")
     return None

@@ -63,7 +63,7 @@ _NOBODY_IN_PARTICULAR = _words(
 )
 _OF_A_THING = re.compile(
     r"\s+(?:(?:from|of|for|about|concerning|regarding|involving|with|without)\b|"
-    r"(?:who|that|which|whose)\b(?! (?:may|must|shall|can)\b)|(?=\w+(?:ed|en|wn)\b))",
+    r"(?:who|that|which|whose)\b(?! (?:may|must|shall|can)\b)(?:\s+(?:is|are|was|were|has|have|had|been|being|not|never)\b)*|(?=\w+(?:ed|en|wn)\b))",
     re.IGNORECASE,
 )
 """Opens what narrows the thing named before it."""

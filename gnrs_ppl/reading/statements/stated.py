@@ -205,9 +205,13 @@ class Stated(Related):
                     who=reading.who,
                     time=reading.time if self.lacking else said.time or reading.time,
                     condition=reading.condition,
-                    used=tuple(dict.fromkeys((*said.used, *reading.used))),
+                    used=tuple(dict.fromkeys((*self._less_condition(said), *reading.used))),
                 )
         return reading
+
+    def _less_condition(self, reading: Reading) -> tuple[Span, ...]:
+        """The words of a reading without those on its circumstances."""
+        return tuple(span for span in reading.used if span != reading.condition)
 
     def _act(self, k: int) -> ActRead:
         """A mention as an act with its role, object and place."""
