@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from gnrs_ppl.reading.vocabulary import (
@@ -21,6 +22,7 @@ from gnrs_ppl.reading.vocabulary import (
     Token,
     Vocabulary,
     goes_with,
+    name_words,
     near,
     text_of,
 )
@@ -42,6 +44,8 @@ TAKES_PART = 0.4
 TWO_ACTS = 0.85
 """Two acts that share their verb are both told where each fits this well and has words of its own ("modules
 A and B")."""
+WHOLE = 0.95
+"""An act told this well is told whole."""
 GIVEN = 0.75
 """How well a thing tells the act that brings it about."""
 _GIVES = (("get",), ("receive",), ("incur",), ("attract",), ("earn",), ("carry",), ("bear",))
@@ -156,7 +160,25 @@ def mentions(
             or (not t.by_verb and not _beside_another(t, tokens))
         )
     ]
+    found = _less_of_names(found, tokens, words)
     return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
+
+
+def _less_of_names(found: Sequence[Told], tokens: Sequence[Token], words: Vocabulary) -> list[Told]:
+    """Acts less those told only within further words of another one's name, at least two on end: a document "for an
+    unlicensed request", where the log's name says so.
+    """
+    within = dict[str, set[int]]()
+    for name in {told.activity for told in found if told.score >= ENOUGH}:
+        further = set(name_words(name)) - set(words.words_of(name)) - STOP
+        said = [t.text in further for t in tokens]
+        within[name] = {k for i, both in enumerate(pairwise(said)) if all(both) for k in (i, i + 1)}
+    return [
+        told
+        for told in found
+        if told.score >= WHOLE
+        or not any(at.issuperset(told.used) for name, at in within.items() if name != told.activity)
+    ]
 
 
 def _says_how_bound(tokens: Sequence[Token], i: int) -> bool:

@@ -418,7 +418,7 @@ MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| a
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 ANY_DOING = re.compile(
     rf"\b(?:nothing|anything|something|everything)\b[^,.;]*?{MODAL}(?: not)? (?:be (?:done|undertaken|started)|happen|occur|take place|"
-    r"go ahead|begin|start)\b",
+    r"go ahead|begin|start)\b|\bnothing(?: else)? (?:happens|occurs|takes place|is done)\b",
     re.IGNORECASE,
 )
 """Any act at all, and none that would have to be in the schema: nothing may be done before …"""
@@ -545,11 +545,17 @@ CASE_THAT = _words(
 )
 """Before an act that a case has, of which something else is asked or barred."""
 NEXT = _words(
-    rf"(?:nothing|no other {_ENTRY})(?: else| at all)?(?: may| must| shall| can| should)?(?: come| happen| lie| be| stand| occur)? (?:in )?between|"
+    rf"(?:nothing|no other {_ENTRY})(?: else| at all)?(?: (?:of|in|on) (?:the|this|that|an?) \w+)?(?: may| must| shall| can| should)?(?: come| happen| lie| be| stand| occur)? (?:in )?between|"
     rf"the (?:very )?(?:first|next) {_ENTRY}(?: that (?:happens?|is done|comes|occurs|follows)| to (?:happen|be done|come|occur|follow)| done| recorded)?"
     r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
 )
 """One act right behind another."""
+TAKES_PLACE = re.compile(
+    rf"(?:^|[,:;]\s*|\band\s+)\s*(?:that|this|it)(?: {_ENTRY})? (?:is|{MODAL} be)(?: (?:always|in every case))? (?:the (?:very )?(?:(?P<last>last|final)|first)"
+    rf" (?:{_ENTRY}|to happen|to be done|of all)|(?:always )?{_ENTRY} (?:number )?one)\b",
+    re.IGNORECASE,
+)
+"""The first or last act, which was told before."""
 _OWN = r"(?:its|their|his|her|an) (?:very )?own|of its own"
 BEFORE_NEXT = re.compile(
     rf"\b(?:{_OWN})\b[^.;:]*?\bbefore (?:the|any|another) (?:next|further|following|other)\b", re.IGNORECASE

@@ -449,7 +449,20 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
     if noun.split(" ")[0] not in LIGHT:  # of a hold on the invoice little else would be left
         noun = _PREPOSITION.sub(" ", noun)
     given = [action.phrase or " ".join(name_words(action.name)), noun, *action.aliases]
-    return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
+    ways = [v for text in given if text and (v := _content(text))]
+    return tuple(dict.fromkeys((*ways, *_by_verb_of_name(action))))
+
+
+def _by_verb_of_name(action: Action) -> Iterator[tuple[str, ...]]:
+    """A phrase with the verb of the name in place of its own, where the name has all its other words: what is settled is
+    determined too, where the log says so.
+    """
+    verb, *others = name_words(action.name) or ("",)
+    own, *things = _content(action.phrase or "") or ("",)
+    says_something = verb in lemmas(verb, "v") and verb not in STOP | LIGHT | COMMON_VERBS
+    whole = set(things) <= set(others) and PARTICLES.isdisjoint(set(others) - set(things))
+    if things and says_something and verb != own and whole:
+        yield verb, *things
 
 
 def _whole(variants: Sequence[tuple[str, ...]]) -> frozenset[int]:

@@ -205,7 +205,7 @@ class Sentence(Alone):
         clause = frame.clause
         if not frame.bound.stated or frame.bound.permitted or patterns.WISH.search(frame.text):
             return
-        if patterns.NEXT.search(frame.text):
+        if patterns.NEXT.search(frame.text) or patterns.TAKES_PLACE.search(frame.text):
             return
         announced = patterns.ANNOUNCES.fullmatch(frame.text) or JUDGES.fullmatch(frame.text)
         if announced or patterns.ANY_DOING.search(frame.text):

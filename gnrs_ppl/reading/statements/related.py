@@ -38,6 +38,7 @@ _NEXT = {
     "response": "chain_response",
     "precedence": "chain_precedence",
     "responded_existence": "chain_response",
+    "not_chain_response": "chain_response",
 }
 """What it is where nothing may lie between the acts."""
 _BEFORE_NEXT = dict.fromkeys(("response", "precedence", "responded_existence"), "alternate_response")
@@ -183,7 +184,7 @@ class Related(Settled):
         """Where a sentence ends with those behind it that tell no act well and only say in which order acts come."""
         for sentence in self.text.said.sentences:
             silent = sentence.start >= end - 1 and not self._told_in(sentence)
-            if silent and patterns.EITHER_ORDER.search(sentence.text):
+            if silent and any(p.search(sentence.text) for p in (patterns.EITHER_ORDER, patterns.NEXT)):
                 return sentence.end
         return end
 

@@ -13,7 +13,7 @@ from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
-from gnrs_ppl.reading.statements.pending import Pending
+from gnrs_ppl.reading.statements.placing import Placing
 from gnrs_ppl.reading.vocabulary import ENOUGH
 
 _ORDERS = ("after", "only_after", "before", "until", "provided")
@@ -27,7 +27,7 @@ _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
 
-class Settled(Pending):
+class Settled(Placing):
     """A text whose words have settled what some of its mentions are.
 
     ``apart`` has the acts that one person may not both do.
@@ -165,6 +165,7 @@ class Settled(Pending):
         self._settle_things()
         self._settle_further()
         self._settle_pending()
+        self._settle_places()
         self._settle_timed_duties()
         self._settle_other_than()
         self._settle_bounds()
