@@ -35,6 +35,19 @@ def test_on_the_device_that_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_kernel_for_gpus_draws_what_run_chains_draws_and_triton_takes_it(tmp_path: Path) -> None:
+    out = tmp_path / "speed.json"
+    done = harness("--device", "gpu", "--interpret", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    said, *rows = json.loads(out.read_text())["results"]["pallas"]
+    assert said["status"] == "interpreted: no GPU was run"
+    assert [row["goal"] for row in rows] == ["GNRS-005", "GNRS-052"]
+    for row in rows:
+        assert row["options equal to those of run_chains"] == 1.0
+        assert row["lowered to Triton"] is True
+
+
+@pytest.mark.slow
 def test_a_device_that_is_not_there_is_refused_in_one_line() -> None:
     if jax.default_backend() == "gpu":
         pytest.skip("there is one")

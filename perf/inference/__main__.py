@@ -10,6 +10,8 @@ stands beside them, nor building a model.
 
 - ``kernels``: steps and energy evaluations per second by number of chains; of metropolis, gibbs and
   informed nothing is recorded
+- ``pallas``: on a GPU, Metropolis as one kernel beside XLA's many; ``--device gpu --interpret`` runs this part
+  alone where there is none: whether its draws are right, and nothing timed
 - ``yardsticks``: the Metropolis kernel beside numba, plain Python, and its random bits alone
 - ``libraries``: PyMC and NumPyro
 - ``sweep``: enumeration
@@ -38,7 +40,7 @@ from gnrs_ppl.inference.chains import STEPPERS
 from inference.common import FULL, QUICK, ROOT, Row, cpu, isolated, package_versions, place, show
 from inference.coupled_rules import coupled_costs, coupled_summary
 from inference.goals import goal_costs
-from inference.kernels import kernel_speeds
+from inference.kernels import in_one_kernel, kernel_speeds
 from inference.libraries import libraries
 from inference.sweeps import sweeps
 from inference.yardsticks import yardsticks
@@ -48,6 +50,7 @@ def main() -> None:
     began, load = time.perf_counter(), os.getloadavg()[0]
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "kernels": lambda: kernel_speeds(size),
+        "pallas": lambda: in_one_kernel(size, asked.interpret),
         "yardsticks": lambda: yardsticks(size),
         "libraries": lambda: libraries(size, asked.pymc),
         "sweep": lambda: sweeps(size),
@@ -62,10 +65,17 @@ def main() -> None:
         help="a smoke run: few chains, short runs; nothing is written unless --out is given",
     )
     parser.add_argument("--device", choices=("cpu", "gpu", "tpu"), help="JAX's own choice unless given")
+    parser.add_argument(
+        "--interpret",
+        action="store_true",
+        help="only try the kernel that --device gpu measures, in Pallas's interpreter: no GPU is run",
+    )
     parser.add_argument("--parts", nargs="+", choices=[*parts], metavar="PART", help="only these")
     parser.add_argument("--pymc", default=sys.executable, metavar="PYTHON", help="interpreter that has PyMC")
     parser.add_argument("--out", type=Path, metavar="PATH", help="default: perf/results/<device>.json")
     asked = parser.parse_args()
+    if asked.interpret:
+        asked.device, asked.quick, asked.parts = "cpu", True, ["pallas"]
     if asked.device == "cpu":  # beside a GPU too
         jax.config.update("jax_platforms", "cpu")
     if asked.device and jax.default_backend() != asked.device:
