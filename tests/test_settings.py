@@ -249,9 +249,17 @@ def test_by_hand_every_kernel_refuses_what_is_no_position(kernel: str):
         ([0.0] * len(sizes), "of float64, expected"),
         ([*[0] * (len(sizes) - 1), sizes[-1]], f"option {sizes[-1]} of variable {len(sizes) - 1}; give one"),
         ([-1] * len(sizes), "option -1 of variable 0"),
+        ([[0]] * len(sizes), "position: shape"),
     ):
         with pytest.raises(InputError, match=message):
             make.init(position_of(kernel, *options))
+    for none in (5, None, [], "ab", [[0], [0, 0]], [fits] * 2):  # the last are several chains, for jax.vmap
+        with pytest.raises(InputError, match="position: .*, expected"):
+            make.init(none)
+    less = jax.tree.map(lambda leaf: leaf[..., :-1] if leaf.shape[-1:] == (len(sizes),) else leaf, state)
+    for other in (fits, None, less, (state,)):
+        with pytest.raises(InputError, match=f"state: not a state of {kernel} on these tables"):
+            jax.eval_shape(make.step, jax.random.key(0), other)
     with pytest.raises(InputError, match="position: shape"):
         jax.jit(make.init)(np.array(position_of(kernel, 0)))
 
@@ -264,7 +272,7 @@ def test_by_hand_every_kernel_refuses_what_is_no_temperature(kernel: str, temper
 
 
 def test_by_hand_a_ladder_has_two_replicas_or_more():
-    with pytest.raises(InputError, match="is no ladder of replicas"):
+    with pytest.raises(InputError, match="1 replicas are no ladder"):
         samplers.tempering(tables(), 0.5).init([[0] * len(tables().sizes)])
     with pytest.raises(InputError, match="positions of 3 replicas; give those of 2"):
         samplers.tempering(tables(), 0.5, replicas=2).init([[0] * len(tables().sizes)] * 3)

@@ -23,11 +23,13 @@ from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Key
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import STEPPERS, checked_settings
+from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.metropolis import Info
 from gnrs_ppl.inference.result import require_temperature
 from gnrs_ppl.models.energy import Tables
@@ -37,7 +39,7 @@ class SamplingAlgorithm(NamedTuple):
     """``init(position, rng_key=None)`` gives a state, ``step(key, state)`` the next one and what happened.
 
     ``init`` refuses a position of another shape or type, and options that there are not where the position is
-    no tracer.
+    no tracer; ``step`` a state of another kernel or of tables of another shape.
     """
 
     init: Callable[..., Any]
@@ -97,8 +99,12 @@ def _algorithm(
     settings = stepper.complete(checked_settings(kernel, given), [tables], 1, cast(float, temperature))
     transition = stepper.build(**settings)
 
+    def made(position: Any) -> Any:
+        return stepper.init(position, tables, temperature)
+
     # BlackJAX's loops hand it a key
     def init(position: Any, rng_key: Key[jax.Array, ""] | None = None) -> Any:
+        state = made(position)
         if len(position) != given.get("replicas", len(position)):
             raise InputError(
                 f"positions of {len(position)} replicas",
@@ -106,12 +112,27 @@ def _algorithm(
                 source="arguments",
                 field="position",
             )
-        return stepper.init(position, tables, temperature)
+        return state
 
     def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Info]:
+        shape = np.shape(getattr(state, "position", ()))
+        rungs = [max([2, *shape[:1]])] if KERNELS[kernel].exchanges else []
+        wanted = jax.eval_shape(lambda: made(jnp.zeros((*rungs, len(tables.sizes)), jnp.int32)))
+        if _shapes(state) != _shapes(wanted):
+            raise InputError(
+                f"not a state of {kernel} on these tables",
+                "give one that its init or step has made",
+                source="arguments",
+                field="state",
+            )
         one = jax.tree.map(lambda leaf: leaf[None], state)
         words = jax.random.bits(key, (stepper.words(one),), jnp.uint32)
         moved: tuple[Any, Info] = transition(words, state, tables, temperature)
         return moved
 
     return SamplingAlgorithm(init, step)
+
+
+def _shapes(state: Any) -> tuple[Any, list[tuple[int, ...]]]:
+    leaves, structure = jax.tree.flatten(state)
+    return structure, [np.shape(leaf) for leaf in leaves]

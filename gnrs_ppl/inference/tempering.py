@@ -162,10 +162,10 @@ def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | ja
         As :func:`gnrs_ppl.inference.metropolis.init`, and for fewer than two replicas.
     """
     tables = jax.tree.map(jnp.asarray, tables)
-    position = checked_position(tables, position)
-    if position.ndim != 2 or len(position) < 2:
+    position = checked_position(tables, position, replicas=True)
+    if len(position) < 2:
         raise InputError(
-            f"shape {position.shape} is no ladder of replicas",
+            f"{len(position)} replicas are no ladder",
             "give the positions of at least two replicas, the cold one first",
             source="arguments",
             field="position",

@@ -191,8 +191,8 @@ def without_sources(tables: Tables) -> Tables:
     )
 
 
-def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
-    """The position as int32; of many structures, options in the last axis.
+def checked_position(tables: Tables, position: Any, replicas: bool = False) -> Int[jax.Array, "*R V"]:
+    """The position as int32; of a ladder, those of all its replicas.
 
     Raises
     ------
@@ -201,10 +201,15 @@ def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
         there are not.
     """
     traced = isinstance(position, jax.core.Tracer)
-    given = position if traced else np.asarray(position)
     variables = tables.sizes.shape[0]
-    if given.shape[-1:] != (variables,) or not np.issubdtype(given.dtype, np.integer):
-        problem = f"shape {given.shape} of {given.dtype}, expected ({variables},) of whole numbers"
+    try:
+        given = position if traced else np.asarray(position)
+        problem = f"shape {given.shape} of {given.dtype}"
+    except ValueError:  # NumPy's, and it names none of our arguments
+        given, problem = np.empty(0), "lists of unequal lengths"
+    if given.shape[replicas:] != (variables,) or not np.issubdtype(given.dtype, np.integer):
+        expected = f"(replicas, {variables})" if replicas else f"({variables},)"
+        problem = f"{problem}, expected {expected} of whole numbers"
         raise InputError(problem, "give one option for each variable", source="arguments", field="position")
     if not (traced or isinstance(tables.sizes, jax.core.Tracer)):
         wrong = np.argwhere((given < 0) | (given >= np.asarray(tables.sizes)))
