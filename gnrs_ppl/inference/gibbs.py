@@ -41,6 +41,7 @@ from jaxtyping import Float, Int, Int32, UInt32
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.metropolis import Info, Kept, State, changing, of_kept
+from gnrs_ppl.inference.moves import choose
 from gnrs_ppl.models.energy import Tables, rows
 from gnrs_ppl.models.space import AnyArray, look_up
 
@@ -227,7 +228,7 @@ def draw(word: UInt32[jax.Array, ""], logdensity: Float[jax.Array, ...]) -> Int3
     parts = weight * (2.0**31 / weight.sum())
     units = jnp.where(parts >= 0, parts, 0.0).astype(jnp.uint32)  # NaN is nothing
     rows = jnp.cumsum(units.sum(1, dtype=jnp.uint32), dtype=jnp.uint32)
-    mark = _high_product(word, rows[-1])
+    mark, _ = choose(word, rows[-1])
     row = _passed(rows, mark)
     mark -= jnp.where(row == 0, np.uint32(0), look_up(rows, jnp.maximum(row - 1, 0)))
     column = _passed(jnp.cumsum(look_up(units, row), dtype=jnp.uint32), mark)
@@ -237,11 +238,3 @@ def draw(word: UInt32[jax.Array, ""], logdensity: Float[jax.Array, ...]) -> Int3
 def _passed(ends: UInt32[jax.Array, " n"], mark: UInt32[jax.Array, ""]) -> Int32[jax.Array, ""]:
     """Number of the stretch that the mark falls in; the first where there are none."""
     return jnp.where(ends[-1] > 0, (ends <= mark).sum(dtype=jnp.int32), 0)
-
-
-def _high_product(a: UInt32[jax.Array, ""], b: UInt32[jax.Array, ""]) -> UInt32[jax.Array, ""]:
-    """floor(a * b / 2^32), by halves: there are no 64-bit integers without x64."""
-    a_high, a_low, b_high, b_low = a >> 16, a & 0xFFFF, b >> 16, b & 0xFFFF
-    middle = a_high * b_low + (a_low * b_low >> 16)
-    other = a_low * b_high + (middle & 0xFFFF)
-    return a_high * b_high + (middle >> 16) + (other >> 16)
