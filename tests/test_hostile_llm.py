@@ -275,6 +275,10 @@ def echoing(headers: dict[str, str], body: bytes, out: BinaryIO) -> None:
         slots["scope"][0]["content"]["roles"] = [KEY]
         slots["evidence"][0]["content"]["channels"] = [KEY[:20], coded()]
         text = json.dumps(slots).replace(KEY[:10], WAYS["json"][:60])
+    elif schema and "statements" in schema["properties"]:
+        read = {"words": next(told), "force": {"words": KEY, "force": "must"}}
+        read |= {"template": {"words": next(told), "template": "response"}, "joint": "all"}
+        text = json.dumps({"statements": [read | {"targets": [], "bearers": [{"words": KEY, "name": KEY}]}]})
     elif schema:
         text = json.dumps({"clause": f"{json.loads(text)['clause']} {KEY} {WAYS['base64']}"})
     echo = {name: next(told) for name in ("id", "object", "system_fingerprint", "service_tier", KEY)}
