@@ -20,7 +20,7 @@ from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, ways
 from gnrs_ppl.reading.narrowing import lost_clause, narrowed_by
-from gnrs_ppl.reading.plain import declare_name, why_nothing
+from gnrs_ppl.reading.plain import declare_name, either_of, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
@@ -69,6 +69,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     if readings.nothing:
         return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
     unheld = next((u for u in readings.unread if u.nearest or u.another), None)
+    if unheld is not None and unheld.rival:
+        return Refused(either_of(readings, unheld), "say which", reason="no_such_act")
     if unheld is not None:
         nearest = f", nearest {unheld.nearest} ({unheld.score:.2f})" if unheld.nearest else ""
         told = f"no act like '{readings.words(unheld.span)}' is recorded{nearest}"

@@ -80,6 +80,10 @@ _STATES_IF = ("unless", "provided", "only_after", "until")
 _HOW_OFTEN = ("twice", "thrice", "times")
 _STATES_WHEN = ("without", "before", "after")
 """Clauses that say after or before what something binds, where they tell an act."""
+_JOINTS, _BEFORE_A_VERB = (
+    ("and", "or", "nor"),
+    ("to", "be", "been", "either", "must", "then", "also", "is", "are"),
+)
 _BINDS = re.compile(MODAL, re.IGNORECASE)
 _FRONTED = re.compile(
     r"\s*(?:during|for|in|inside|outside|at|on|near|among|amongst|throughout)\s+(?P<words>[^,.;:]{3,60}),",
@@ -140,7 +144,10 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
     text, tokens = readings.sentence, tokens_of(readings.sentence)
     stated = [readings.statements[n].best for n in rule]
     places = [reading.targets[0].span.start for reading in stated]
+    known = {w for action in words.actions for w in words.words_of(action)}
+    between = set(_within_acts(readings, words, tokens, known))
     acts = {name for reading in stated for name in reading.activities}
+    acts |= {act.activity for reading in stated for act in (reading.after, reading.exception) if act}
     for start, end in _sentences(text):
         at = [i for i, t in enumerate(tokens) if start <= t.start < end]
         lost = {i for u in readings.unread for i in at if u.span.start <= tokens[i].start < u.span.end}
@@ -165,10 +172,26 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
             if clause.kind == "main" and several and any(_one_act_in(clause, r, bool(each)) for r in stated):
                 return several[0]
             inside = [i for i in at if clause.start <= tokens[i].start < clause.end]
+            added = _joined_on(text, tokens, (lost | between) & set(inside))
+            if added and any(clause.start <= place < clause.end for place in places):
+                return added
             told = [m.name for m in words.match_acts(tokens, inside) if m.score >= ENOUGH][:1]
             states = clause.kind in _STATES_IF or (clause.kind in _STATES_WHEN and told)
             if states and acts.isdisjoint(told) and _all_lost(tokens, clause, lost, named):
                 return text[clause.opened : clause.end].strip(" ,.;")
+    return ""
+
+
+def _joined_on(text: str, tokens: Sequence[Token], lost: Collection[int]) -> str:
+    """The first of some words that "and" or "or" joins to what is asked: "must be *weighed* and shipped"."""
+    for i in sorted(lost):
+        first, joint = tokens[i - 1].text if i else "", i - 1
+        while joint > 0 and tokens[joint].text in _BEFORE_A_VERB:
+            joint -= 1
+        behind = tokens[i + 1].text if i + 1 < len(tokens) else ""
+        joined = tokens[joint].text in _JOINTS or (behind in _JOINTS and first in _BEFORE_A_VERB)
+        if joined and lemmas(tokens[i].text, "v") and _BINDS.search(text, 0, tokens[i].start):
+            return tokens[i].text
     return ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.reading.types import Joint, Reading, Readings, Span
+from gnrs_ppl.reading.types import Joint, Reading, Readings, Span, Unread
 from gnrs_ppl.reading.vocabulary import ENOUGH
 from gnrs_ppl.rule.types import Condition, Template
 
@@ -60,10 +60,18 @@ def _fields(value: Any, names: Sequence[str], readings: Readings) -> dict[str, A
     return data
 
 
+def either_of(readings: Readings, unread: Unread) -> str:
+    """That words tell two acts equally well."""
+    return f"'{readings.words(unread.span)}' may be {unread.nearest} or {unread.rival}"
+
+
 def why_nothing(readings: Readings) -> str:
     """Why nothing was read, in one line; empty where something was."""
     if readings.nothing == "no_such_act":
         unheld = next((u for u in readings.unread if u.nearest or u.another), None)
+        rival = next((u for u in readings.unread if u.rival), None)
+        if rival is not None:
+            return either_of(readings, rival)
         if unheld is not None and not unheld.nearest:
             return f"no act like '{readings.words(unheld.span)}' is in the schema"
         if unheld is None:

@@ -30,12 +30,15 @@ from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
-from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary, near
+from gnrs_ppl.reading.words import DERIVED
 
 TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
 """Templates that ask for something, for which there may be a time."""
 FORWARD = ("response", "not_response")
 """Templates that ask or ban what comes after an act, and after a second one."""
+AS_WELL = 0.06
+"""How little better the words of one act may tell it than another whose words they are as well."""
 _FREES = re.compile(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}", re.IGNORECASE)
 """Says that something is no fault or not needed."""
 _NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
@@ -182,6 +185,10 @@ class Reader(Doubted):
         statements = _less_contradicted(self._less_background(statements))
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
+        if self._doubting:
+            statements = [
+                replace(s, readings=tuple(map(self._of_any_such_act, s.readings))) for s in statements
+            ]
         tied = {s: unclear for s in statements if (unclear := self._tells_no_one_act(s.best))}
         statements = [s for s in statements if s not in tied]
         other_verbs = {s: verb for s in statements if (verb := self._of_another_verb(s.best))}
@@ -231,6 +238,8 @@ class Reader(Doubted):
             and all(not s.start <= t.start < s.end for s in taken)
         ]
         nothing: Nothing = "" if statements else self._nothing(bool(missed))
+        if nothing and any(m.rival for m in missed):
+            nothing = "no_such_act"
         constructed = [
             s
             for s in said.statements
@@ -266,14 +275,65 @@ class Reader(Doubted):
 
     def _tells_no_one_act(self, reading: Reading) -> Unread | None:
         """The words that bind, where they tell two acts equally well and neither of them well enough: "is fined"."""
+        if not self._doubting:
+            return None
+        for other in (reading.activation, reading.exception):
+            if other is not None and (rivals := self._told_as_well(other)):
+                return Unread(other.span, other.activity, other.score, another=True, rival=rivals[0])
         act = reading.targets[0]
         mine = [k for k, name in enumerate(self.marked.acts) if name == act.activity]
         alone = reading.activation is None and reading.joint == "all"
-        if not mine or not self._doubting or not alone:
+        if not mine or not alone:
             return None
         if any(self.marked.mentions[k].told[0].score >= ENOUGH or not self._ambiguous(k) for k in mine):
             return None
         return Unread(self.marked.around(mine[0]), act.activity, act.score, another=True)
+
+    def _of_any_such_act(self, reading: Reading) -> Reading:
+        """Of acts that the words of the only target tell equally well any will do, and all are banned: "examine" where
+        there are two ways to.
+        """
+        (first, *others) = reading.targets
+        rivals = [name for name in self._told_as_well(first) if name not in reading.activities]
+        if others or not rivals:
+            return reading
+        return replace(
+            reading,
+            targets=(first, *(replace(first, activity=name) for name in rivals)),
+            joint="any",
+        )
+
+    def _told_as_well(self, act: ActRead) -> list[str]:
+        """Other acts of the same verb that the words of one tell equally well, where no word of the text is one's own: an
+        appeal, where one may appeal to two.
+        """
+        told = [k for k, name in enumerate(self.marked.acts) if name == act.activity]
+        at = {
+            i
+            for k in told
+            for i in self.marked.mentions[k].told[0].used
+            if self._starts(k) in range(*act.span)
+        }
+        at |= {i for i, t in enumerate(self.text.tokens) if t.start in range(*act.span)}
+        found = self.text.words.match_acts(self.text.tokens, sorted(at))
+        mine = next((m for m in found if m.name == act.activity), None)
+        if mine is None or not mine.exact:
+            return []
+        return [
+            m.name
+            for m in found
+            if m.name != mine.name
+            and m.exact
+            and m.positions == mine.positions
+            and abs(m.score - mine.score) <= AS_WELL
+            and self.text.words.heads_of(m.name) & self.text.words.heads_of(mine.name)
+            and not self._has_own_words(mine.name, m.name)
+        ]
+
+    def _has_own_words(self, one: str, other: str) -> bool:
+        """Whether the text has a word of an act that is none of another's."""
+        own = set(self.text.words.words_of(one)) - set(self.text.words.words_of(other))
+        return any(near(word, t.text) >= DERIVED for word in own for t in self.text.tokens)
 
     def _asks_manner(self, reading: Reading) -> bool:
         """Whether a clause asks how an act is done and not that it is: "the check is made with great care"."""

@@ -323,13 +323,15 @@ class ProcedureRead:
 class Unread(NamedTuple):
     """Words with content that no part used, or an act no record holds, with what comes nearest.
 
-    ``another`` says that the words beside the nearest act tell another one, however well its own are told.
+    ``another`` says that the words beside the nearest act tell another one, however well its own are told;
+    ``rival`` is another act that the same words tell equally well.
     """
 
     span: Span
     nearest: str = ""
     score: float = 0.0
     another: bool = False
+    rival: str = ""
 
 
 LIKELY_BREACH = 0.5

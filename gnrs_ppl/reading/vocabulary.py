@@ -332,6 +332,10 @@ class Vocabulary:
         entry = next((e for e in self.acts if e.name == action), None)
         return tuple(dict.fromkeys(w for variant in entry.variants for w, _ in variant)) if entry else ()
 
+    def heads_of(self, action: str) -> frozenset[str]:
+        """The first words of the ways to say an action."""
+        return frozenset(v[0][0] for e in self.acts if e.name == action for v in e.variants if v)
+
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose
         words count for less.

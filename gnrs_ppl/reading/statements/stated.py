@@ -98,7 +98,8 @@ class Stated(Related):
         )
         acts = [*targets, *([activation] if activation else []), *excused]
         another = patterns.ELSE.search(self.text.sentence, sentence.start, sentence.end)
-        condition = sentence.condition(main, [c for c in sentence.parts if self._tells_well(c)])
+        read = [c for c in sentence.parts if any(c.opened <= a.span.start < c.end for a in acts)]
+        condition = sentence.condition(main, [*read, *(c for c in sentence.parts if self._tells_well(c))])
         condition = condition or self._elsewhere(sentence)
         reading = Reading(
             1.0,
