@@ -80,7 +80,10 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ),
     ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)(?! (?:an?|the|any|his|her|their)\b)"),
     ("background", _HISTORY),
-    ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
+    (
+        "after",
+        rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work|(?:that|this|then|the same) (?:day|date|moment|time|point))\b)",
+    ),
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     (
         "before",

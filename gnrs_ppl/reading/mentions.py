@@ -27,7 +27,16 @@ from gnrs_ppl.reading.vocabulary import (
     text_of,
 )
 from gnrs_ppl.reading.ways import classes_of, is_preposition, only_helps
-from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, brought_before, lemmas
+from gnrs_ppl.reading.words import (
+    BROADER,
+    DERIVED,
+    LOOKS_ALIKE,
+    PHRASAL_PARTICLES,
+    SAME,
+    brought_before,
+    lemmas,
+    word,
+)
 from gnrs_ppl.words import PARTICLES
 
 LEAST = 0.35
@@ -44,6 +53,8 @@ TAKES_PART = 0.4
 TWO_ACTS = 0.85
 """Two acts that share their verb are both told where each fits this well and has words of its own ("modules
 A and B")."""
+HARDLY = 0.05
+"""A score that is higher by less than this does not outweigh a further word."""
 WHOLE = 0.95
 """An act told this well is told whole."""
 GIVEN = 0.75
@@ -219,6 +230,7 @@ class _Text:
         self.modifiers = frozenset(n[0] for n in nouns if len(n) > 1 and n[1] not in STOP)
         content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
         self.content = {True: content, False: [i for i in content if self.phrasal[i] or self.sayings[i]]}
+        self.people = [i for i in content if word(tokens[i].text).person]
         self.part, number = list[int](), 0
         for i, token in enumerate(tokens):
             opens = token.text in _OPENS and not brought_before([t.text for t in tokens[i : i + 4]])
@@ -248,6 +260,12 @@ class _Text:
         if k > 0:
             return wanted in self.heads
         return wanted in self.modifiers and not self.heads.isdisjoint(lemmas(self.tokens[i].text, "v"))
+
+    def doers(self, wanted: str) -> list[tuple[float, int]]:
+        """The tokens for those who do what a noun says: the collectors, to whom a fine goes for collection."""
+        verbs = word(wanted).verbs if wanted not in word(wanted).verbs else frozenset[str]()
+        alike = ((max(near(v, self.tokens[i].text) for v in verbs), i) for i in self.people) if verbs else ()
+        return [(score, i) for score, i in alike if score >= LOOKS_ALIKE]
 
     def score(self, wanted: str, i: int) -> float:
         return next((score for score, at in self.scores(wanted) if at == i), 0.0)
@@ -357,6 +375,7 @@ def _at(
         if j == k:
             continue
         among = text.scores(wanted) + ([(SAID, p) for p in text.things] if wanted in GENERIC_WORDS else [])
+        among += text.doers(wanted) if j else []
         reach = (
             (s * _reach(text, wanted, j == 0, i, p), p)
             for s, p in among
@@ -461,7 +480,7 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
     for told in found:
         of_act.setdefault(told.activity, []).append(told)
     for told in sorted(
-        found, key=lambda t: (-round(t.score, 2), _borrows(t, of_act[t.activity]), -len(t.used))
+        found, key=lambda t: (-_standing(t, found), _borrows(t, of_act[t.activity]), -len(t.used))
     ):
         group = next((g for g in groups if _rivals(told, g[0], tokens)), None)
         if group is None:
@@ -470,6 +489,12 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
             group.append(told)
     ordered = sorted((g for g in groups if not _gathered(g[0], groups)), key=lambda g: (g[0].at, g[0].used))
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
+
+
+def _standing(told: Told, found: Sequence[Told]) -> float:
+    """How well an act is told; as well as one that is told by some of its words only and hardly better."""
+    of_some = (o.score for o in found if o.at == told.at and set(o.used) < set(told.used))
+    return round(max([told.score, *(s for s in of_some if s - told.score < HARDLY)]), 2)
 
 
 def _gathered(told: Told, groups: Sequence[Sequence[Told]]) -> bool:

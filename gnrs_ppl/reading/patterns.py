@@ -19,6 +19,11 @@ NEGATIVE = _words(
     r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
     r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
 )
+FORBIDS = re.compile(
+    r"\b(?:(?:may|must|shall|should|can|is to|are to) (?:not|never)|cannot|(?:mustn|can)['’]t)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+"""Before what a clause forbids."""
 NOT_NEGATIVE = re.compile(
     r",?\s*(?:and |but )?not (?:by|to|from|with) (?:an?|the|his|her|their|your|any|another)\b[^.;,]*|,\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
     r"more|less|fewer|earlier) than|no doubt|no matter|or not|go(?:es)? no further)\b",

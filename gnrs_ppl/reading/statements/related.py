@@ -47,8 +47,12 @@ _SINCE_LAST = dict.fromkeys(("response", "precedence", "responded_existence"), "
 """What it is where each act has one of its own since the last such act."""
 _ASKED = {"not_response": "response", "not_precedence": "precedence"}
 """What a ban is where the clause of its target says nothing negative."""
+_DENIED = {"response": "not_response", "chain_response": "not_chain_response"}
+"""What a demand is where a clause that binds denies its target right before it."""
 _EACH_TIME = ((patterns.BEFORE_NEXT, _BEFORE_NEXT), (patterns.SINCE_LAST, _SINCE_LAST))
 BESIDE = ("or", "exception")
+_FIRST = ("before", "until", "unless", "without", "provided", "only_after")
+"""Clauses of what must come first for a thing not to be barred."""
 
 
 class Relation(NamedTuple):
@@ -96,6 +100,8 @@ class Related(Settled):
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
+                if label in _DENIED and a is not None and self._forbids(t) and not self.marked.denied(a):
+                    label = _DENIED[label]
                 if label == "absence" and self._once_more(t):
                     label = "at_most"
                 if a is not None and (meant := told[self.marked.sentences[t]]):
@@ -139,6 +145,17 @@ class Related(Settled):
         mine = any(bound.negative for c, bound in inside if c.number == number)
         elsewhere = any(bound.negative for c, bound in inside if c.kind == "main")
         return not mine and elsewhere
+
+    def _forbids(self, k: int) -> bool:
+        """Whether the main clause of a mention forbids it in so many words, and for good: "may not go to collection"."""
+        of = self.marked.clauses[k]
+        return bool(
+            of
+            and of[0].kind == "main"
+            and of[1]
+            and not any(c.kind in _FIRST for c in self._sentence(k).belonging(of[0]))
+            and patterns.FORBIDS.search(self.text.sentence[of[0].start : self._starts(k)])
+        )
 
     def _only_left_undone(self, k: int) -> bool:
         """Whether nothing is negative in a sentence but one word for what was not done: "an unpaid fine"."""
