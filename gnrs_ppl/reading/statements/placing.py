@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.constructions import Sentence
+from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.relations import Option
 from gnrs_ppl.reading.statements.pending import Pending
 
@@ -16,10 +18,64 @@ _NOTHING_BEFORE = re.compile(
     re.IGNORECASE,
 )
 """Before the act that comes first of all."""
+_MUST_HAVE = re.compile(
+    r"\b(?:must|should|shall|needs? to|ha(?:s|ve) to) (?:already )?have (?:already )?(?:been )?",
+    re.IGNORECASE,
+)
+_LOOKS_BACK = re.compile(
+    rf"\b(?:the|these|those) (?:preceding|previous|last|past|prior) {PLAIN_DURATION}|"
+    r"\b(?:at|by) the (?:time|moment|point|date) (?:of|that|when)\b",
+    re.IGNORECASE,
+)
+"""With "must have been", says that what is asked comes before the other act."""
+_BETWEEN = re.compile(r"\bbetween\b(?P<one>[^.;]*?)\band\b", re.IGNORECASE)
+TOLD_BY_PLACE = 0.4
+"""Least score of a verb or noun that tells an act where its place asks for one."""
 
 
 class Placing(Pending):
     """A text and the places that it gives its acts."""
+
+    def _settle_spans(self) -> None:
+        """What must have been done at the time of another act comes before it; of two acts between which only so much time
+        may go by the second is due after the first.
+        """
+        for sentence in self.text.said.sentences:
+            if must := _MUST_HAVE.search(sentence.text):
+                told = self._told_in(sentence)
+                asked = [k for k in told if self._starts(k) >= sentence.start + must.end()][:1]
+                others = [k for k in told if k not in asked]
+                if asked and len(others) == 1 and _LOOKS_BACK.search(sentence.text):
+                    self._relate(sentence, asked[0], "precedence", others[0])
+            between = _BETWEEN.search(sentence.text) if self._limits_what_elapses(sentence) else None
+            if between is None:
+                continue
+            first = self._best_in(sentence.start + between.start("one"), sentence.start + between.end("one"))
+            second = self._best_in(sentence.start + between.end(), sentence.end)
+            if (
+                first is not None
+                and second is not None
+                and self.marked.acts[first] != self.marked.acts[second]
+            ):
+                self._relate(sentence, second, "response", first)
+
+    def _limits_what_elapses(self, sentence: Sentence) -> bool:
+        """Whether a sentence says how much time may go by between two acts, and not how much must."""
+        waits = any(p.search(sentence.text) for p in (patterns.EARLIEST, patterns.TOO_SOON))
+        return bool(patterns.ELAPSES.search(sentence.text) and durations(sentence.text)) and not waits
+
+    def _best_in(self, start: int, end: int) -> int | None:
+        """The mention that a stretch tells best by its verb or noun."""
+        told = {k: m.told[0] for k, m in enumerate(self.marked.mentions) if start <= self._starts(k) < end}
+        best = max(told, key=lambda k: (told[k].head, told[k].score), default=None)
+        return best if best is not None and told[best].score >= TOLD_BY_PLACE else None
+
+    def _relate(self, sentence: Sentence, target: int, label: str, other: int) -> None:
+        """Decide what two mentions are to each other, and that a sentence tells nothing else."""
+        for k in range(len(self.options)):
+            if self._sentence(k) is sentence:
+                self.options[k] = [Option("none", None, 1.0)]
+        self._decide(target, label, other)
 
     def _settle_places(self) -> None:
         """The act told before "that has to be the last entry" is the last of its case, and what nothing else happens

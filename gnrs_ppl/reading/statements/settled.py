@@ -166,6 +166,7 @@ class Settled(Placing):
         self._settle_further()
         self._settle_pending()
         self._settle_places()
+        self._settle_spans()
         self._settle_timed_duties()
         self._settle_other_than()
         self._settle_bounds()
