@@ -228,7 +228,11 @@ class _Text:
         self.heads = frozenset(variant[0][0] for entry in words.acts for variant in entry.variants)
         nouns = (action.noun.split() for action in words.actions.values() if action.noun)
         self.modifiers = frozenset(n[0] for n in nouns if len(n) > 1 and n[1] not in STOP)
-        content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
+        content = [
+            i
+            for i, t in enumerate(tokens)
+            if (t.text[0].isalnum() and t.text not in STOP) or (t.text == "be" and self._is_elsewhere(i))
+        ]
         self.content = {True: content, False: [i for i in content if self.phrasal[i] or self.sayings[i]]}
         self.people = [i for i in content if word(tokens[i].text).person]
         self.part, number = list[int](), 0
@@ -237,6 +241,12 @@ class _Text:
             number += token.text in ".;:!?," or opens
             self.part.append(number)
         self._scores: dict[str, list[tuple[float, int]]] = {}
+
+    def _is_elsewhere(self, i: int) -> bool:
+        """Whether a saying that begins here tells an act by where its thing then is: "be on its way"."""
+        return any(
+            self.tokens[places[1]].text == "on" for places in self.sayings[i].values() if len(places) > 2
+        )
 
     def scores(self, wanted: str) -> list[tuple[float, int]]:
         """The tokens that say a word, with how well."""

@@ -71,10 +71,6 @@ _ENDS = re.compile(
     rf"[,;:.()–]|\b(?:{MODAL}|is|are|has|have|was|were|unless|after|before|within|until|once|when|if)\b",
     re.IGNORECASE,
 )
-CIRCUMSTANCE = re.compile(
-    r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b", re.IGNORECASE
-)
-"""Opens the circumstances in which something is due, and no event after which it is."""
 _STATES_IF = ("unless", "provided", "only_after", "until")
 """Clauses that say in which case something binds, whatever they tell."""
 _HOW_OFTEN = ("twice", "thrice", "times")
@@ -242,7 +238,11 @@ def _narrowing(readings: Readings, words: Vocabulary, start: int, end: int) -> I
         yield from _adjective(text, tokens, first, lost)
         yield from _behind(text, tokens, thing, own, end)
     for clause in clauses(text, start, end):
-        if clause.first and CIRCUMSTANCE.match(clause.opener) and _all_lost(tokens, clause, own, named):
+        if (
+            clause.first
+            and patterns.SUPPOSITION.match(clause.opener)
+            and _all_lost(tokens, clause, own, named)
+        ):
             yield Span(clause.opened, clause.end)
     if fronted := _FRONTED.match(text, start, end):
         place = Span(*fronted.span("words"))

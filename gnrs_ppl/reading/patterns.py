@@ -222,6 +222,10 @@ DEFINES = re.compile(
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
+SUPPOSITION = re.compile(
+    r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b", re.IGNORECASE
+)
+"""Opens the circumstances in which something is due, and no event after which it is."""
 NOT_DONE = _words(r"not|un\w+(?:ed|id|en|nt)|\w+n't|nobody|no one|never|no|without")
 LACKING = re.compile(
     r"\b(?:without|with no|absent|lacking|in the absence of|having no|who ha(?:s|ve) no|"
@@ -388,7 +392,7 @@ SALUTATION = re.compile(
 OPENS_SENTENCE = re.compile(r"(?:^|[.!?;:\n])\s*(?:(?:so|and|now|all|our|the)[, ]\s*)*$", re.IGNORECASE)
 CALLED = re.compile(r"\s*(?:alike)?,")
 """Behind those who are called by name: Couriers, please …"""
-GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
+GERUND = re.compile(r"\s*(?!being\b|having been\b)(?:having\s+)?\w+ing\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
 UNDERGONE = re.compile(
     rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$",

@@ -455,7 +455,8 @@ class Reader(Doubted):
                 and s.best.activation.activity == later.activity
                 and earlier.activity not in {a.activity for a in s.best.targets}
             ]
-            if asked and self._only_opens(earlier, later) and one in found:
+            carried_on = (earlier.activity, later.activity) in self.carried_on
+            if asked and (carried_on or self._only_opens(earlier, later)) and one in found:
                 found.remove(one)
                 for s in asked:
                     both = replace(

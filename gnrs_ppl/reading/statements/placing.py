@@ -6,9 +6,9 @@ import re
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.constructions import Sentence
+from gnrs_ppl.reading.constructions import Constructions, Sentence, how_bound
 from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
-from gnrs_ppl.reading.relations import Option
+from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.pending import Pending
 
 _NOTHING_BEFORE = re.compile(
@@ -34,7 +34,39 @@ TOLD_BY_PLACE = 0.4
 
 
 class Placing(Pending):
-    """A text and the places that it gives its acts."""
+    """A text and the places that it gives its acts: ``carried_on`` has those that open together, the one after the other."""
+
+    def __init__(self, text: Constructions, weights: Weights) -> None:
+        super().__init__(text, weights)
+        self.carried_on = set[tuple[str, str]]()
+
+    def _settle_carried_on(self) -> None:
+        """What is due within a time that runs from another act than the one that opens starts anew from that: "each time an
+        item is out of stock, the next package must be shipped within a day of being packed".
+        """
+        for sentence in self.text.said.sentences:
+            modal = patterns.MODAL_VERB.search(self.text.sentence, sentence.start, sentence.end)
+            opened = [
+                c
+                for c in sentence.parts
+                if c.kind == "after" and c.first and not patterns.SUPPOSITION.match(c.opener)
+            ]
+            timed = [c for c in sentence.parts if c.kind == "after" and not c.first and durations(c.opener)]
+            if modal is None or len(opened) != 1 or len(timed) != 1 or how_bound(sentence.text).negative:
+                continue
+            stretches = (
+                (opened[0].start, opened[0].end),
+                (timed[0].start, timed[0].end),
+                (modal.end(), timed[0].opened),
+            )
+            first, second, due = (self._best_in(a, b) for a, b in stretches)
+            if first is None or second is None or due is None:
+                continue
+            told = (first, second, due)
+            if len({self.marked.acts[k] for k in told}) == 3 and all(map(self._told_well, told)):
+                self._relate(sentence, second, "response", first)
+                self._decide(due, "response", second)
+                self.carried_on.add((self.marked.acts[first], self.marked.acts[second]))
 
     def _settle_spans(self) -> None:
         """What must have been done at the time of another act comes before it; of two acts between which only so much time
