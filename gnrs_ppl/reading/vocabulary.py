@@ -465,7 +465,7 @@ def _by_verb_of_name(action: Action) -> Iterator[tuple[str, ...]]:
     own, *things = _content(action.phrase or "") or ("",)
     says_something = verb in lemmas(verb, "v") and verb not in STOP | LIGHT | COMMON_VERBS
     whole = set(things) <= set(others) and PARTICLES.isdisjoint(set(others) - set(things))
-    if things and says_something and verb != own and whole:
+    if things and says_something and own not in (verb, *others) and whole:
         yield verb, *things
 
 
