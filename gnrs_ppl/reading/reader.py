@@ -295,7 +295,7 @@ class Reader(Doubted):
         """
         (first, *others) = reading.targets
         rivals = [name for name in self._told_as_well(first) if name not in reading.activities]
-        if others or not rivals:
+        if others or not rivals or (reading.activation is None and first.score < ENOUGH):
             return reading
         return replace(
             reading,
