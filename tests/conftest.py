@@ -34,6 +34,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 ROOM = 500 * 2**20
 """Bytes a worker may hold before programs are dropped; a file's own take some hundred MiB more."""
 
+LOGS = (
+    ("benchmarks.gnrs_bench", "_scene"),
+    ("benchmarks.realcharter.adapter", "_context"),
+    ("evaluate.held_out.labels", "_log"),
+    ("experiments.schema_noise", "_scene"),
+)
+"""What keeps the logs it read, a hundred MiB in all."""
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _what_a_module_made_goes_with_it(request: pytest.FixtureRequest) -> Iterator[None]:
@@ -51,6 +59,9 @@ def _what_a_module_made_goes_with_it(request: pytest.FixtureRequest) -> Iterator
         for name in ("chains", "smc"):  # they hold programs themselves, some ten megabytes each
             if driver := sys.modules.get(f"gnrs_ppl.inference.{name}"):
                 driver._compiled.cache_clear()
+        for name, function in LOGS:
+            if holder := sys.modules.get(f"gnrs_ppl.{name}"):
+                getattr(holder, function).cache_clear()
         gc.collect()
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc keeps what was freed unless asked
         if trim:
