@@ -424,7 +424,9 @@ AMOUNT = re.compile(
 )
 """How much or how old what a rule is about must be."""
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
-WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+WISH = _words(
+    r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like|it is (?:our|my) (?:\w+ )?(?:wish|aim|desire|hope|intention|goal)"
+)
 ANY_DOING = re.compile(
     rf"\b(?:nothing|anything|something|everything)\b[^,.;]*?{MODAL}(?: not)? (?:be (?:done|undertaken|started)|happen|occur|take place|"
     r"go ahead|begin|start)\b|\bnothing(?: else)? (?:happens|occurs|takes place|is done)\b",
@@ -559,6 +561,15 @@ NEXT = _words(
     r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
 )
 """One act right behind another."""
+BELONG = _words(
+    r"(?:belong|go|come)s? (?:always )?together|(?:go|come)(?:es)? hand in hand|(?:are|is) inseparable"
+)
+"""Of two acts, says that neither is without the other."""
+ONE_NOT_OTHER = re.compile(
+    r"\b(?:the )?(?:one|first|former) (?:and not|but not|without|and never) (?:also )?(?:the )?(?:other|second|latter)\b",
+    re.IGNORECASE,
+)
+"""Of two acts told before, the one without the other."""
 TAKES_PLACE = re.compile(
     rf"(?:^|[,:;]\s*|\band\s+)\s*(?:that|this|it)(?: {_ENTRY})? (?:is|{MODAL} be)(?: (?:always|in every case))? (?:the (?:very )?(?:(?P<last>last|final)|first)"
     rf" (?:{_ENTRY}|to happen|to be done|of all)|(?:always )?{_ENTRY} (?:number )?one)\b",

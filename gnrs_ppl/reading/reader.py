@@ -150,7 +150,8 @@ class Reader(Doubted):
     def __init__(self, text: Constructions, weights: Weights | None = None, doubting: bool = True) -> None:
         super().__init__(text, weights or frozen())
         self._doubting = doubting
-        self._unheld = unheld(self.marked, self.weights) if doubting else {}
+        doubtful = unheld(self.marked, self.weights) if doubting else {}
+        self._unheld = {act: k for act, k in doubtful.items() if act not in self.placed}
 
     def read(self) -> Readings:
         """Every statement, what is background, and what was not read."""

@@ -205,7 +205,8 @@ class Sentence(Alone):
         clause = frame.clause
         if not frame.bound.stated or frame.bound.permitted or patterns.WISH.search(frame.text):
             return
-        if patterns.NEXT.search(frame.text) or patterns.TAKES_PLACE.search(frame.text):
+        takes_up = (patterns.NEXT, patterns.TAKES_PLACE)
+        if patterns.ONE_NOT_OTHER.search(self.text) or any(p.search(frame.text) for p in takes_up):
             return
         announced = patterns.ANNOUNCES.fullmatch(frame.text) or JUDGES.fullmatch(frame.text)
         if announced or patterns.ANY_DOING.search(frame.text):

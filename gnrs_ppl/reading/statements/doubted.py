@@ -185,8 +185,9 @@ class Doubted(Stated):
                 and following.text in STOP
             ):
                 asked.append(i)  # in the imperative
-        stated = states_duty(*self.text.whole_and_main(0, len(sentence)), self.weights.duty)
-        if not stated or not (asked or missed):
+        manner = patterns.WISH.search(sentence) and patterns.VAGUE.search(sentence)
+        stated = manner or states_duty(*self.text.whole_and_main(0, len(sentence)), self.weights.duty)
+        if not stated or not (asked or missed or manner):
             return "no_duty"
         told = not missed and all(i in self.marked.marks for i in asked)
         return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"

@@ -28,17 +28,21 @@ _LOOKS_BACK = re.compile(
     re.IGNORECASE,
 )
 """With "must have been", says that what is asked comes before the other act."""
+_AND = re.compile(r"\band\b", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\b(?P<one>[^.;]*?)\band\b", re.IGNORECASE)
-TOLD_BY_PLACE = 0.4
+TOLD_BY_PLACE = 0.38
 """Least score of a verb or noun that tells an act where its place asks for one."""
 
 
 class Placing(Pending):
-    """A text and the places that it gives its acts: ``carried_on`` has those that open together, the one after the other."""
+    """A text and the places that it gives its acts: ``carried_on`` has those that open together, the one after the other, and
+    ``placed`` those that a construction asks for where they stand.
+    """
 
     def __init__(self, text: Constructions, weights: Weights) -> None:
         super().__init__(text, weights)
         self.carried_on = set[tuple[str, str]]()
+        self.placed = set[str]()
 
     def _settle_carried_on(self) -> None:
         """What is due within a time that runs from another act than the one that opens starts anew from that: "each time an
@@ -91,6 +95,26 @@ class Placing(Pending):
             ):
                 self._relate(sentence, second, "response", first)
 
+    def _settle_belonging(self) -> None:
+        """Two acts that belong together are never the one without the other, in whatever order."""
+        for sentence in self.text.said.sentences:
+            belong = patterns.BELONG.search(sentence.text)
+            joint = _AND.search(sentence.text, 0, belong.start()) if belong else None
+            if (
+                belong is None
+                or joint is None
+                or patterns.NEGATIVE.search(sentence.text, joint.end(), belong.start())
+            ):
+                continue
+            sides = (0, joint.start()), (joint.end(), belong.start())
+            first, second = (self._best_in(sentence.start + a, sentence.start + b) for a, b in sides)
+            if (
+                first is not None
+                and second is not None
+                and self.marked.acts[first] != self.marked.acts[second]
+            ):
+                self._relate(sentence, second, "coexistence", first)
+
     def _limits_what_elapses(self, sentence: Sentence) -> bool:
         """Whether a sentence says how much time may go by between two acts, and not how much must."""
         waits = any(p.search(sentence.text) for p in (patterns.EARLIEST, patterns.TOO_SOON))
@@ -108,6 +132,7 @@ class Placing(Pending):
             if self._sentence(k) is sentence:
                 self.options[k] = [Option("none", None, 1.0)]
         self._decide(target, label, other)
+        self.placed |= {self.marked.acts[target], self.marked.acts[other]}
 
     def _settle_places(self) -> None:
         """The act told before "that has to be the last entry" is the last of its case, and what nothing else happens

@@ -167,6 +167,7 @@ class Settled(Placing):
         self._settle_pending()
         self._settle_places()
         self._settle_spans()
+        self._settle_belonging()
         self._settle_carried_on()
         self._settle_timed_duties()
         self._settle_other_than()
