@@ -86,6 +86,10 @@ _FRONTED = re.compile(
     re.IGNORECASE,
 )
 """Begins a sentence with when or where it holds."""
+_ABOUT = re.compile(
+    r"\s*(?:for|with|in|of|on|in the case of)\s+(?:(?:an?|the|all|any|every|each|those)\s+)?", re.IGNORECASE
+)
+"""Begins a sentence with those it is about: for applications that …,"""
 _IN_GENERAL = re.compile(
     r"\b(?:our|my|this|these|which|that|order|principle|view|rule|law|policy|general|fact|addition|doubt|opinion|practice|"
     r"case|cases|event|events|light|short|future|turn|line|accordance|compliance|keeping|interests?|contrast|time|times|"
@@ -236,7 +240,7 @@ def _narrowing(readings: Readings, words: Vocabulary, start: int, end: int) -> I
     for thing in (n for n in named if not any(b.start <= n.start < b.end for b in beside)):
         first = next(i for i in at if tokens[i].start >= thing.start)
         yield from _adjective(text, tokens, first, lost)
-        yield from _behind(text, tokens, thing, own, end)
+        yield from _behind(text, tokens, thing, own, start, end)
     for clause in clauses(text, start, end):
         if (
             clause.first
@@ -268,16 +272,19 @@ def _describes(text: str) -> bool:
 
 
 def _behind(
-    text: str, tokens: Sequence[Token], thing: Span, lost: Collection[int], end: int
+    text: str, tokens: Sequence[Token], thing: Span, lost: Collection[int], start: int, end: int
 ) -> Iterator[Span]:
-    """What is said of a thing right behind it, where no part took any of its words."""
+    """What is said of a thing right behind it, where no part took any of its words: before what binds, or before the comma
+    of a sentence that begins with those it is about.
+    """
     opened = _OF_A_THING.match(text, thing.end, end)
     if opened is None:
         return
     closed = _ENDS.search(text, opened.end(), end)
     span = Span(opened.start(), closed.start() if closed else end)
     binds = closed and _BINDS.match(closed[0]) and not patterns.PERMISSION.match(closed[0])
-    if binds and _all_lost(tokens, span, lost):
+    fronted = closed and closed[0] == "," and _ABOUT.fullmatch(text, start, thing.start)
+    if (binds or fronted) and _all_lost(tokens, span, lost):
         yield span
 
 

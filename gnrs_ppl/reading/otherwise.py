@@ -78,6 +78,12 @@ _THEN_DUE = re.compile(
     re.IGNORECASE,
 )
 """What must be done before what was asked, or within its time."""
+_IN_TURN = re.compile(
+    r"\b(?:followed|succeeded) by\b[^.;!?]*?(?P<all>\s*,?\s+and\s+(?P<first>(?:the|this|that|its) [\w'’ -]+?)\s+(?P<turn>in (?:its |their )?turn by)\s+"
+    r"(?P<rest>[^.;!?]+))",
+    re.IGNORECASE,
+)
+"""What follows the act that must follow another."""
 
 
 class Piece(NamedTuple):
@@ -122,6 +128,9 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
         if _BINDS.search(text, 0, m.start()) and patterns.DUTY.search(m["rest"]):
             kind = "by" if m["that"].lower().startswith("by") else "before"
             found.append(TakenUp(kind, Span(*m.span("all")), (Span(*m.span("that")), Span(*m.span("rest")))))
+    for m in _IN_TURN.finditer(text):
+        words = Span(*m.span("first")), Span(*m.span("turn")), Span(*m.span("rest"))
+        found.append(TakenUp("turn", Span(*m.span("all")), words))
     for m in _NEVER_BY.finditer(text):
         if _BINDS.search(text, 0, m.start()):
             found.append(TakenUp("doer", Span(*m.span("all")), (Span(*m.span("who")), Span(*m.span("rest")))))
@@ -135,7 +144,7 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
         one
         for one in found
         if _BINDS.search(text, one.span.start, one.span.end)
-        or one.kind in ("same", "else", "doer", "before", "order")
+        or one.kind in ("same", "else", "doer", "before", "order", "turn")
     ]
     letters = list(text)
     for one in found:
@@ -175,6 +184,8 @@ def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Sche
     last = last_before(one, before)
     if last is None:
         return []
+    if one.kind == "turn":
+        return _in_turn(text, one, last, schema)
     if one.kind == "by" and last.best.time is not None and last.best.activation is not None:
         return _by_then(text, one, last.best, schema)
     if one.kind in ("once", "before", "by"):
@@ -252,6 +263,16 @@ def _once(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piec
     told = f"{order} {doing}, "
     parts: list[Part] = [(told, opens), *(_bound(text, rest, "may") if before else [rest])]
     return [made(text, parts, (one.span,))]
+
+
+def _in_turn(text: str, one: TakenUp, last: Statement, schema: Schema) -> list[Piece]:
+    """What must follow the act that was asked before, as a sentence of that."""
+    first, turn, rest = one.words
+    asked = next((a for a in schema.actions if a.name == last.best.targets[-1].activity), None)
+    if asked is None or not asked.noun:
+        return []
+    told = (f"The {asked.noun}", first), (" must be followed by ", turn)
+    return [made(text, [*told, rest, (".", rest)], (one.span,))]
 
 
 def _by_then(text: str, one: TakenUp, last: Reading, schema: Schema) -> list[Piece]:

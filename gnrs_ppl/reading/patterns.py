@@ -552,7 +552,7 @@ COULD_NOT = _words("could(?: not|n't)")
 """Tells what once did not come about, and bans nothing."""
 _CASE = r"(?:file|case|record|visit|process|matter|dossier|folder)"
 CASE_THAT = _words(
-    rf"(?:an?|any|every|each|the) {_CASE} (?:that|which) (?:holds?|shows?|contains?|has|includes?|records?)|(?:any|every|each) {_CASE} with"
+    rf"(?:an?|any|every|each|the) {_CASE} (?:that|which) (?:holds?|shows?|contains?|has|includes?|records?)|(?:an?|any|every|each) {_CASE} with"
 )
 """Before an act that a case has, of which something else is asked or barred."""
 NEXT = _words(

@@ -23,6 +23,8 @@ _IN_A_LIST = frozenset(
     | {"his", "her", "their", "its"}
 )
 """What may stand between the acts of a list."""
+_AND_NO = re.compile(r"\b(?:and|but)\b[^.;]*?\bno\b", re.IGNORECASE)
+"""Between what a case has and what it lacks."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
@@ -231,9 +233,18 @@ class Settled(Placing):
                 self._decide(told[0], "exception", due[0])
 
     def _settle_cases(self) -> None:
-        """What a case that has one act must have too, or must not have: "a file that holds X has to hold Y"."""
+        """What a case that has one act must have too, or must not have: "a file that holds X has to hold Y", "a file with X
+        and no Y is incomplete".
+        """
         for sentence in self.text.said.sentences:
             having = patterns.CASE_THAT.search(sentence.text)
+            lacks = _AND_NO.search(sentence.text, having.end()) if having else None
+            if having and lacks and DISAPPROVES.search(sentence.text):
+                one = self._best_in(sentence.start + having.end(), sentence.start + lacks.start())
+                other = self._best_in(sentence.start + lacks.end(), sentence.end)
+                if one is not None and other is not None and self.marked.acts[one] != self.marked.acts[other]:
+                    self._relate(sentence, other, "responded_existence", one)
+                    continue
             told = self._told_in(sentence)
             if having is None or len(told) != 2 or self._starts(told[0]) < sentence.start + having.end():
                 continue
