@@ -129,8 +129,8 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
             kind = "by" if m["that"].lower().startswith("by") else "before"
             found.append(TakenUp(kind, Span(*m.span("all")), (Span(*m.span("that")), Span(*m.span("rest")))))
     for m in _IN_TURN.finditer(text):
-        words = Span(*m.span("first")), Span(*m.span("turn")), Span(*m.span("rest"))
-        found.append(TakenUp("turn", Span(*m.span("all")), words))
+        turned = Span(*m.span("first")), Span(*m.span("turn")), Span(*m.span("rest"))
+        found.append(TakenUp("turn", Span(*m.span("all")), turned))
     for m in _NEVER_BY.finditer(text):
         if _BINDS.search(text, 0, m.start()):
             found.append(TakenUp("doer", Span(*m.span("all")), (Span(*m.span("who")), Span(*m.span("rest")))))
