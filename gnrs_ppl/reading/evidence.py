@@ -70,7 +70,7 @@ _OPENS_WITH = re.compile(
     r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$", re.IGNORECASE
 )
 _ABOUT = re.compile(
-    r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but|if|when)\b))\s*(?:(?:the|our|an?|its)\s+)?$",
+    r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but|if|when)\b))\s*(?:(?:the|our|an?|its)\s+)?(?:[\w-]+['’]s\s+)?$",
     re.IGNORECASE | re.DOTALL,
 )
 """Before what a clause is about."""

@@ -418,11 +418,13 @@ AMOUNT = re.compile(
     rf"(?:aged?|age of)(?: of)?)\s+"
     rf"(?:(?:no |not )?{_THAN} |over |under |above |below |at least |up to |at most )?"
     rf"(?:[€$£]\s?\d[\d.,]*|{_FIGURE}\s*{_UNITS}(?!\w))"
-    rf"|\b(?:over|under|above|below|aged?|older than|younger than) (?:the age of )?{_FIGURE}(?=\s*(?:[.,;)]|$|years? (?:old|of age)|"
+    rf"|\b(?:over|under|above|below|aged?|older than|younger than) (?:the age of )?{_FIGURE}(?=\s*(?:[.,;:)]|$|years? (?:old|of age)|"
     rf"(?:\w+ ){{0,1}}(?:must|shall|should|may|ha[sv]e?|is|are|needs?)\b))",
     re.IGNORECASE,
 )
 """How much or how old what a rule is about must be."""
+TOPIC = re.compile(r"[^.;:!?]+:\s*$")
+"""What a rule is about, before its colon."""
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(
     r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like|it is (?:our|my) (?:\w+ )?(?:wish|aim|desire|hope|intention|goal)"

@@ -195,7 +195,10 @@ class Sentence(Alone):
                 and not patterns.PAST.search(self.words_of(s))
             ):
                 return Span(s.opened, s.end)
-        amount = patterns.AMOUNT.search(self.whole.sentence, clause.start, clause.end)
+        topic = patterns.TOPIC.search(self.whole.sentence[: self.start])
+        amount = patterns.AMOUNT.search(self.whole.sentence, clause.start, clause.end) or (
+            patterns.AMOUNT.search(self.whole.sentence, *topic.span()) if topic else None
+        )
         return Span(*amount.span()) if amount else None
 
     def _miss(self, frame: Frame) -> None:
