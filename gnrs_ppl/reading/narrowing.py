@@ -81,6 +81,17 @@ _JOINTS, _BEFORE_A_VERB = (
     ("to", "be", "been", "either", "must", "then", "also", "is", "are"),
 )
 _BINDS = re.compile(MODAL, re.IGNORECASE)
+_SAME_GOES = re.compile(
+    r"\b(?:the same|likewise|this|that) (?:also |equally )?(?:applies|goes|holds) (?:for|to|of)\b",
+    re.IGNORECASE,
+)
+"""Begins a rule that takes up the one before."""
+_THING_FOR = re.compile(
+    r"\s*(?:(?:the|an?|any|every|each|all|no|at least|at most)\s+)*(?P<head>\w+)\s+(?:for|of|on|about|concerning|regarding)\b"
+    rf"[^.;:]*?\b(?:(?:{MODAL})(?: not| only)? be|are|is|go(?:es)?)\b",
+    re.IGNORECASE,
+)
+"""Begins a clause with a thing and what it is for or of, to which something is done."""
 _FRONTED = re.compile(
     r"\s*(?:during|for|in|inside|outside|at|on|near|among|amongst|throughout)\s+(?P<words>[^,.;:]{3,60}),",
     re.IGNORECASE,
@@ -153,7 +164,8 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
         lost = {i for u in readings.unread for i in at if u.span.start <= tokens[i].start < u.span.end}
         lost = {i for i in lost if tokens[i].text not in ("least", "most")}
         if not any(start <= place < end for place in places):
-            if patterns.TAKES_LONGER.search(text, start, end) and _all_lost(tokens, Span(start, end), lost):
+            goes_on = patterns.TAKES_LONGER.search(text, start, end) or _SAME_GOES.search(text, start, end)
+            if goes_on and _all_lost(tokens, Span(start, end), lost):
                 return text[start:end].strip(" ,.;")
             continue
         named = [span for _, (_, span, _) in words.name_in("roles", tokens, at)]
@@ -172,6 +184,12 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
             if clause.kind == "main" and several and any(_one_act_in(clause, r, bool(each)) for r in stated):
                 return several[0]
             inside = [i for i in at if clause.start <= tokens[i].start < clause.end]
+            mine = {w for act in acts for w in words.words_of(act)}
+            other = _of_another_thing(
+                text, tokens, clause, [i for i in lost | between if mine.isdisjoint(_forms(tokens[i].text))]
+            )
+            if other and any(clause.start <= place < clause.end for place in places):
+                return other
             added = _joined_on(text, tokens, (lost | between) & set(inside))
             if added and any(clause.start <= place < clause.end for place in places):
                 return added
@@ -193,6 +211,17 @@ def _joined_on(text: str, tokens: Sequence[Token], lost: Collection[int]) -> str
         if joined and lemmas(tokens[i].text, "v") and _BINDS.search(text, 0, tokens[i].start):
             return tokens[i].text
     return ""
+
+
+def _of_another_thing(text: str, tokens: Sequence[Token], clause: Clause, lost: Collection[int]) -> str:
+    """What a clause begins with that no part took, where its act is only of what that is for: "*reminders for* unpaid
+    orders".
+    """
+    opens = _THING_FOR.match(text, clause.start, clause.end) if clause.kind == "main" else None
+    if opens is None or opens["head"].lower() in _NARROWS_NOTHING | _NOBODY_IN_PARTICULAR:
+        return ""
+    missed = any(tokens[i].start == opens.start("head") for i in lost)
+    return opens["head"] if missed and lemmas(opens["head"].lower(), "n") else ""
 
 
 def _several_of_a_role(text: str, clause: Clause, roles: Sequence[Span]) -> re.Match[str] | None:

@@ -15,6 +15,7 @@ from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.disapproval import NO_FAULT
+from gnrs_ppl.reading.mentions import Told
 from gnrs_ppl.reading.otherwise import (
     last_before,
     moved,
@@ -31,6 +32,7 @@ from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary, near
+from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.words import DERIVED
 
 TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
@@ -192,6 +194,8 @@ class Reader(Doubted):
             ]
         tied = {s: unclear for s in statements if (unclear := self._tells_no_one_act(s.best))}
         statements = [s for s in statements if s not in tied]
+        guessed = {s: unclear for s in statements if (unclear := self._hardly_tells(s.best))}
+        statements = [s for s in statements if s not in guessed]
         other_verbs = {s: verb for s in statements if (verb := self._of_another_verb(s.best))}
         statements = [s for s in statements if s not in other_verbs]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
@@ -219,7 +223,7 @@ class Reader(Doubted):
             and not any(span.start <= clause.start < span.end for span in heeded)
         ]
         missed += [self._unrecorded(sub) for sub in dict.fromkeys(elsewhere.values())]
-        missed += dict.fromkeys((*other_verbs.values(), *tied.values()))
+        missed += dict.fromkeys((*other_verbs.values(), *tied.values(), *guessed.values()))
         taken = [
             *(s for statement in statements for s in statement.best.used),
             *said.background,
@@ -289,6 +293,27 @@ class Reader(Doubted):
         if any(self.marked.mentions[k].told[0].score >= ENOUGH or not self._ambiguous(k) for k in mine):
             return None
         return Unread(self.marked.around(mine[0]), act.activity, act.score, another=True)
+
+    def _hardly_tells(self, reading: Reading) -> Unread | None:
+        """The word of an exception that tells its act by nothing but senses shared with the act's own verb: "unless
+        discharged" is hardly unless sent.
+        """
+        act = reading.exception
+        if act is None or not self._doubting:
+            return None
+        told = [
+            self.marked.mentions[k].told[0]
+            for k, name in enumerate(self.marked.acts)
+            if name == act.activity and self._starts(k) in range(*act.span)
+        ]
+        alone = told and all(len(t.used) == 1 and not t.exact and self._only_like(t) for t in told)
+        return Unread(act.span, act.activity, act.score, another=True) if alone else None
+
+    def _only_like(self, told: Told) -> bool:
+        """Whether a word tells an act by senses it shares with the act's own, and no way to say one says both."""
+        word = self.text.tokens[told.at].text
+        heads = self.text.words.heads_of(told.activity)
+        return not any(set(classes_of(head)) & set(classes_of(word)) for head in heads)
 
     def _of_any_such_act(self, reading: Reading) -> Reading:
         """Of acts that the words of the only target tell equally well any will do, and all are banned: "examine" where

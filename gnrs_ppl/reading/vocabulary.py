@@ -18,6 +18,7 @@ from gnrs_ppl.reading.words import (
     BROADER,
     DERIVED,
     PHRASAL_PARTICLES,
+    RARE_SYNONYM,
     asked_by,
     held_by,
     lemmas,
@@ -464,6 +465,9 @@ def _by_verb_of_name(action: Action) -> Iterator[tuple[str, ...]]:
     verb, *others = name_words(action.name) or ("",)
     own, *things = _content(action.phrase or "") or ("",)
     says_something = verb in lemmas(verb, "v") and verb not in STOP | LIGHT | COMMON_VERBS
+    says_something = (
+        says_something and near(verb, "make") < RARE_SYNONYM
+    )  # a payment is made, and not created
     whole = set(things) <= set(others) and PARTICLES.isdisjoint(set(others) - set(things))
     if things and says_something and own not in (verb, *others) and whole:
         yield verb, *things
