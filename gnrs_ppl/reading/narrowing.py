@@ -191,7 +191,7 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
             if other and any(clause.start <= place < clause.end for place in places):
                 return other
             added = _joined_on(text, tokens, (lost | between) & set(inside))
-            if added and any(clause.start <= place < clause.end for place in places):
+            if added and (clause.kind == "after" or any(clause.start <= p < clause.end for p in places)):
                 return added
             told = [m.name for m in words.match_acts(tokens, inside) if m.score >= ENOUGH][:1]
             states = clause.kind in _STATES_IF or (clause.kind in _STATES_WHEN and told)
