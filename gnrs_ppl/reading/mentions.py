@@ -22,7 +22,6 @@ from gnrs_ppl.reading.vocabulary import (
     Token,
     Vocabulary,
     goes_with,
-    name_words,
     near,
     text_of,
 )
@@ -181,7 +180,8 @@ def _less_of_names(found: Sequence[Told], tokens: Sequence[Token], words: Vocabu
     """
     within = dict[str, set[int]]()
     for name in {told.activity for told in found if told.score >= ENOUGH}:
-        further = set(name_words(name)) - set(words.words_of(name)) - STOP
+        if not (further := words.further_words(name)):
+            continue
         said = [t.text in further for t in tokens]
         within[name] = {k for i, both in enumerate(pairwise(said)) if all(both) for k in (i, i + 1)}
     return [
@@ -487,10 +487,12 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
     """Acts told at the same place are rivals."""
     groups: list[list[Told]] = []
     of_act: dict[str, list[Told]] = {}
+    at_place: dict[int, list[Told]] = {}
     for told in found:
         of_act.setdefault(told.activity, []).append(told)
+        at_place.setdefault(told.at, []).append(told)
     for told in sorted(
-        found, key=lambda t: (-_standing(t, found), _borrows(t, of_act[t.activity]), -len(t.used))
+        found, key=lambda t: (-_standing(t, at_place[t.at]), _borrows(t, of_act[t.activity]), -len(t.used))
     ):
         group = next((g for g in groups if _rivals(told, g[0], tokens)), None)
         if group is None:
@@ -501,9 +503,9 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
 
 
-def _standing(told: Told, found: Sequence[Told]) -> float:
-    """How well an act is told; as well as one that is told by some of its words only and hardly better."""
-    of_some = (o.score for o in found if o.at == told.at and set(o.used) < set(told.used))
+def _standing(told: Told, beside: Sequence[Told]) -> float:
+    """How well an act is told; as well as one at its place that is told by some of its words only and hardly better."""
+    of_some = (o.score for o in beside if o.score > told.score and set(o.used) < set(told.used))
     return round(max([told.score, *(s for s in of_some if s - told.score < HARDLY)]), 2)
 
 

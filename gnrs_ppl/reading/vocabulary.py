@@ -328,6 +328,12 @@ class Vocabulary:
             )
         )
 
+    def further_words(self, action: str) -> frozenset[str]:
+        """The words of an action's name that no way to say it has."""
+        if not self.actions[action].phrase:
+            return frozenset()
+        return frozenset(name_words(action)) - STOP - set(self.words_of(action))
+
     def words_of(self, action: str) -> tuple[str, ...]:
         """The content words of an action, of all its variants."""
         entry = next((e for e in self.acts if e.name == action), None)
