@@ -461,6 +461,7 @@ def _only_adverbs(text: str) -> bool:
             "moreover",
             "afterwards",
             "again",
+            "for",
         )
         for w in words
     )

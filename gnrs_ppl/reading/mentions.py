@@ -25,7 +25,7 @@ from gnrs_ppl.reading.vocabulary import (
     near,
     text_of,
 )
-from gnrs_ppl.reading.ways import classes_of, is_preposition, only_helps
+from gnrs_ppl.reading.ways import classes_of, is_a_case, is_preposition, only_helps
 from gnrs_ppl.reading.words import (
     BROADER,
     DERIVED,
@@ -163,6 +163,7 @@ def mentions(
         if t.at not in people_and_places
         and (t.exact or not _says_how_bound(tokens, t.at))
         and not only_helps(tokens, t.used)
+        and (t.exact or not is_a_case(tokens, t.used))
         and not _stands_there(t, tokens)
         and (
             t.at not in things

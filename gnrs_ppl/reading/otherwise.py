@@ -203,6 +203,17 @@ def last_before(one: TakenUp, before: Sequence[Statement]) -> Statement | None:
     return max(earlier, key=lambda s: s.best.targets[-1].span.start, default=None)
 
 
+def by_another_already(one: TakenUp, before: Sequence[Statement]) -> tuple[Statement, ...] | None:
+    """The statements where the last one says already that another person does it, and the passage only who that is not:
+    "by somebody else, not by the colleague who created it".
+    """
+    last = last_before(one, before)
+    if last is None or not last.best.by_another:
+        return None
+    told = replace(last, readings=tuple(replace(r, used=(*r.used, one.span)) for r in last.readings))
+    return tuple(told if s is last else s for s in before)
+
+
 def where_missed(more: Statement, kept: Reading) -> Statement | None:
     """What is due of every case, as what is due where another duty was not kept: after what opens that one, unless it was
     done. None where one of the two is no such duty.

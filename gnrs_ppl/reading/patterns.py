@@ -233,6 +233,11 @@ LACKING = re.compile(
     re.IGNORECASE,
 )
 """Says what somebody lacks who may not do a thing: a courier without such a task."""
+ONLY_THE_OTHER = re.compile(
+    r"\s+(?:(?:also|then|always) )?(?:have|show|hold|contain|include|has|be) (?:the other(?: one)?|both(?: of them)?|neither)(?:,? (?:too|as well|also))?\W*$",
+    re.IGNORECASE,
+)
+"""Behind a modal, takes up two acts told before: "has to have the other one too"."""
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
 ENDS_WITH = re.compile(
@@ -270,10 +275,15 @@ BE_THE_ONE = _words(
 )
 """One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
+ONLY_BY_WHO_DID = _words(
+    r"only (?:\w+ ){0,4}?by (?:whoever|(?:those|someone|somebody|anyone|anybody|the one|people|persons|"
+    rf"(?:an?|the) (?:\w+ )?{_PEOPLE}) (?:who|that)) (?:has|have|had)(?! (?:not|never|no)\b)"
+)
+"""The same, of what somebody had done before: "packed only by somebody who has picked it"."""
 _EARLIER = r"(?:previously|earlier|already|beforehand|before(?=\s*[.,;]|\s*$))"
 DONE_BEFORE = _words(
     rf"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)|"
-    rf"(?:by whom|who (?:has|have|had))\b[^.;,]{{0,60}}?\b{_EARLIER}"
+    rf"(?:by whom|who (?:has|have|had|\w+ed))\b[^.;,]{{0,60}}?\b{_EARLIER}"
 )
 """Says of an act that somebody had done it before the other."""
 _UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
@@ -298,6 +308,8 @@ FOUR_EYES = _words(
     r"somebody|those) (?:who|by whom)|whoever)|"
     rf"(?:nobody|no one|none|no (?:\w+ ){{1,3}}?)[^.;]{{0,40}}?(?:may|can|must|should|shall|will|is|are) (?:to )?(?:be )?(?:\w+ ){{1,3}}by "
     rf"(?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that|by whom)|(?:anyone|anybody|someone|somebody|those) (?:who|by whom)|whoever)|"
+    rf"(?:is|are) (?:not|never) (?:an? (?:job|task|matter) )?for (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|"
+    rf"somebody|those) who|whoever)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}? (?:(?:must |shall |should |has to )?(?:keeps?|stays?) (?:out of|away from)|"
     rf"(?:has|have|takes?) no (?:part|hand|say|share) in|(?:is|are) (?:kept|excluded|barred) from)|"
     rf"(?:must|should|shall|have to|has to|are to) (?:always )?be (?:two |three )?(?:separate|different|distinct) (?:\w+ )?{_PEOPLE}|"
@@ -492,6 +504,8 @@ RATE = re.compile(r"\b(?:once|twice|thrice|times)\s+$", re.IGNORECASE)
 """Before a time in which something may be done so often, over and over: "once a day"."""
 WAITED = re.compile(r"\bafter\s+(?:at least\s+)?$", re.IGNORECASE)
 """Before a time that goes by, and by whose end nothing is due: "after eight weeks the clerk may …"."""
+LASTING = re.compile(r"\bfor\s*$", re.IGNORECASE)
+"""Before a time that something lasts."""
 
 HABIT = _words(
     r"most|mostly|usually|typically|generally|normally|roughly|approximately|on average|these days|nowadays|"

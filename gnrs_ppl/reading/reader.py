@@ -17,6 +17,7 @@ from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.disapproval import NO_FAULT
 from gnrs_ppl.reading.mentions import Told
 from gnrs_ppl.reading.otherwise import (
+    by_another_already,
     last_before,
     moved,
     of_another_thing,
@@ -93,6 +94,9 @@ def _stated(
     alone = replace(Reader(Constructions(duties, words)).read(), sentence=sentence)
     found = placed(alone, data.found, attributes)
     for one in further:
+        if one.kind == "doer" and (again := by_another_already(one, found.statements)) is not None:
+            found = replace(found, statements=again)
+            continue
         for piece in told_anew(beside.duties, one, found.statements, schema):
             more = moved(Reader(Constructions(piece.text, words)).read(), piece)
             more = replace(more, sentence=sentence)

@@ -67,6 +67,8 @@ FARTHEST = 80
 """Tokens of its sentence further off than this say nothing of a mention."""
 REACH, BESIDE = 6, 3
 """Words so many tokens from a mention may be about its act, and so many are beside it."""
+SURE_OF_VERB = 0.9
+"""A verb told so well takes the words of the thing it is done to."""
 CLOSE = 0.1
 """Two acts told at one place whose scores are nearer than this are hard to tell apart."""
 _FUNCTION = STOP.union(
@@ -105,7 +107,8 @@ class Marked:
     def __init__(self, text: Constructions) -> None:
         self.text, self.tokens = text, text.tokens
         found = mentions(text.words, text.tokens, text.named, text.things)
-        self.mentions: tuple[Mention, ...] = tuple(m for m in found if not text.is_aim(m.at))[:MOST_MENTIONS]
+        found = tuple(m for m in found if not _only_a_thing(m, found) and not text.is_aim(m.at))
+        self.mentions: tuple[Mention, ...] = found[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
         self.ruled = {label_of(rule) for rule in self.rules}
@@ -400,6 +403,21 @@ class Marked:
             for a, other in enumerate(self.acts):
                 if target != other and abs(t - a) <= NEIGHBOURS:
                     yield t, a
+
+
+def _only_a_thing(mention: Mention, found: Sequence[Mention]) -> bool:
+    """Whether a mention is told by several words that only say what the verb of another one is done to: "the confirmation
+    of receipt must be checked".
+    """
+    mine = mention.told[0]
+    return len(mine.used) > 1 and any(
+        set(mine.used) < set(other.used)
+        and other.by_verb
+        and not other.lent
+        and other.at not in mine.used
+        and other.score >= SURE_OF_VERB
+        for other in (m.told[0] for m in found)
+    )
 
 
 def label_of(reading: Reading) -> str:

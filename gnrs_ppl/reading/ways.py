@@ -31,6 +31,8 @@ _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 _ARTICLES = frozenset({"a", "an", "the"})
 _DETERMINERS = _ARTICLES | {"his", "her", "its", "our", "their", "your", "this", "that", "these", "those"}
 _DETERMINERS |= {"any", "each", "every", "no"}
+_CASES = frozenset({"file", "files", "record", "records", "dossier", "folder"})
+_THAT_HAS = frozenset({"that", "which", "with", "where"})
 _OBJECTS = frozenset({"it", "them", "him", "one"})
 _HELP = (("get",), ("come",), ("happen",), ("manage",))
 _LONG = 4
@@ -159,11 +161,20 @@ def is_preposition(tokens: Sequence[Text], verb: int, i: int) -> bool:
 
 
 def only_helps(tokens: Sequence[Text], told: Sequence[int]) -> bool:
-    """Whether a verb only helps the one behind it: "gets to touch a key"."""
+    """Whether a verb only helps the one behind it ("gets to touch a key"), or says what is foreseen ("is provided for")."""
+    if told and tokens[told[0]].text == "provided" and _word_at(tokens, told[0] + 1) == "for":
+        return len(told) == 1 and _word_at(tokens, told[0] + 2) in (*".,;:", "", "in", "by")
     if not told or told[-1] > told[0] + 1 or lemmas(tokens[told[0]].text, "v")[:1] not in _HELP:
         return False
     behind = _word_at(tokens, told[0] + 2)
     return _word_at(tokens, told[0] + 1) == "to" and behind in lemmas(behind, "v")
+
+
+def is_a_case(tokens: Sequence[Text], told: Sequence[int]) -> bool:
+    """Whether the one word that tells an act is a word for the case: "a file that has either of them"."""
+    at = told[0] if len(told) == 1 else 0
+    said = at > 0 and tokens[at].text in _CASES and tokens[at - 1].text in _DETERMINERS
+    return said and _word_at(tokens, at + 1) in _THAT_HAS
 
 
 def of_another(tokens: Sequence[Text], verb: int, i: int) -> bool:

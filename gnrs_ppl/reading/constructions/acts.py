@@ -15,7 +15,7 @@ from gnrs_ppl.reading.constructions.parts import Found, Frame, distinct, reach
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import ActRead, Named, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP, Match
-from gnrs_ppl.reading.ways import only_helps
+from gnrs_ppl.reading.ways import is_a_case, only_helps
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.words import PARTICLES
 
@@ -252,10 +252,15 @@ class Acts:
                     p.search(self.whole.sentence, 0, span.start) for p in (patterns.WAITED, patterns.RATE)
                 ):
                     continue
-                if not patterns.NO_LIMIT.search(self.whole.sentence[max(0, span.start - 24) : span.start]):
+                before = self.whole.sentence[max(0, span.start - 24) : span.start]
+                if not patterns.NO_LIMIT.search(before) or self._barred_for(before, clause):
                     latest = "at the latest" in self.whole.sentence[start:end].lower()
                     return Timed(span, length.duration, earlier_counts=latest, working_days=length.working)
         return None
+
+    def _barred_for(self, before: str, clause: Clause) -> bool:
+        """Whether what a main clause bans is banned for a time: "for two days after triage, nobody may …"."""
+        return bool(patterns.LASTING.search(before)) and how_bound(self.words_of(clause)).negative
 
     def _belongs(self, sub: Clause, clause: Clause) -> bool:
         shared = sub.first or (
@@ -319,7 +324,11 @@ class Acts:
             self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
         )
         found = [
-            m for m in found if not self._goes_nowhere(m, own) and not only_helps(self.tokens, m.positions)
+            m
+            for m in found
+            if not self._goes_nowhere(m, own)
+            and not only_helps(self.tokens, m.positions)
+            and (m.exact or not is_a_case(self.tokens, m.positions))
         ]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)

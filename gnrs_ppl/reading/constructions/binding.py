@@ -48,7 +48,7 @@ def who_acts(text: str) -> Who | None:
         "another_person"
         if patterns.ELSE.search(text)
         else "same_person"
-        if patterns.SELF.search(text)
+        if patterns.SELF.search(text) or patterns.ONLY_BY_WHO_DID.search(text)
         else None
     )
 

@@ -215,6 +215,8 @@ class Sentence(Alone):
         if announced or patterns.ANY_DOING.search(frame.text):
             return
         modal = patterns.MODAL_VERB.search(self.whole.sentence, clause.start, clause.end)
+        if modal and patterns.ONLY_THE_OTHER.match(self.whole.sentence, modal.end(), clause.end):
+            return
         at = self._at(modal.end() if modal else clause.start, clause.end)
         content = [
             i

@@ -273,10 +273,18 @@ class Settled(Placing):
                 self._decide(second, "precedence", first)
                 self._decide(third, "response", first)
                 self._leave_out(sentence, told)
-            elif patterns.THEN.search(words[0]) and self._opens_together(first, second, third):
+            elif self._opens_together(first, second, third) and (
+                patterns.THEN.search(words[0]) or self._then_behind(second)
+            ):
                 self._decide(second, "response", first)
                 self._decide(third, "response", second)
                 self._leave_out(sentence, told)
+
+    def _then_behind(self, k: int) -> bool:
+        """Whether a word of order stands right behind a mention: "and the goods get packed afterwards"."""
+        behind = self.text.tokens[self.marked.spans[k][1]].end
+        words = self.text.sentence[behind:].lstrip()
+        return bool(patterns.THEN.match(words) or patterns.LATER.match(words))
 
     def _opens_together(self, first: int, second: int, third: int) -> bool:
         """Whether two mentions stand in clauses that say when a third is due, which a main clause asks for."""

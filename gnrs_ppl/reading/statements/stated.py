@@ -198,8 +198,11 @@ class Stated(Related):
             ]
             opener = said.activation.activity if said.activation else None
             if same and opener == (reading.activation.activity if reading.activation else None):
+                objects = [n for n in said.bearers if self._is_object(n, self.relations[relation].target)]
                 return replace(
                     said,
+                    bearers=tuple(n for n in said.bearers if n not in objects),
+                    targets=tuple(replace(a, role=None) if a.role in objects else a for a in said.targets),
                     exception=said.exception or reading.exception,
                     meanwhile=reading.meanwhile,
                     joint=reading.joint,
@@ -224,7 +227,7 @@ class Stated(Related):
             None if named is None or self._of_another(k, named) else named
             for named in (sentence.named_near(kind, clause, span) for kind in ("objects", "locations"))
         )
-        role = next(iter(sentence.subject(clause)), None)
+        role = next((n for n in sentence.subject(clause) if not self._is_object(n, k)), None)
         return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
 
     def _of_another(self, k: int, named: Named) -> bool:
@@ -304,7 +307,8 @@ class Stated(Related):
         """Whether a role is told as what the act of a mention is done to: "reminds the customer to pay"."""
         words = self.text.words.words_of(self.marked.acts[k])
         said = self.text.sentence[named.span.start : named.span.end].lower().split()
-        return named.span.start > self._starts(k) and any(
+        first = self.text.tokens[min(self.marked.mentions[k].told[0].used)]
+        return named.span.start > first.start and any(
             w in words for form in said for w in (form, *lemmas(form, "n"))
         )
 
