@@ -26,7 +26,7 @@ BELOW: dict[str, set[str]] = {
     "rule": {"errors", "context"},
     "words": {"context"},
     "reading": {"errors", "context", "rule", "words"},
-    "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
+    "audit": {"errors", "stops", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "words", "audit", "llm"},
     "importing": {"errors", "safe_text", "context", "rule", "words", "reading", "realize"},
     "records": {
