@@ -656,7 +656,10 @@ def test_a_second_activation_is_drafted(tmp_path: Path) -> None:
 def test_what_the_records_cannot_hold_is_dropped_and_refuses_no_draft(tmp_path: Path) -> None:
     changed = small.changed(
         small.CONTEXT,
-        ("goal", {"id": "S", "intent": "After a shift starts, waiters must check in so that they may also dance."}),
+        (
+            "goal",
+            {"id": "S", "intent": "After a shift starts, waiters must check in so that they may also dance."},
+        ),
     )
     changed["schema"]["actions"].append({"name": "Dance", "phrase": "jump about"})
     here = gnrs.load_context(small.write(tmp_path, {k: v for k, v in changed.items() if k != "pools"}))
