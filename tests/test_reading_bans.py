@@ -508,3 +508,16 @@ def test_what_was_not_done_to_a_thing_is_no_ban_of_what_is_due(
     assert (best.template, best.activities) == ("existence", (asked,))
     assert best.exception is not None
     assert best.exception.activity == excuse
+
+
+def test_a_plain_ban_behind_a_duty_is_no_background() -> None:
+    """The goal of docs/traffic-fines.md: both of its sentences are read."""
+    context = load_context(HERE.parents[2] / "docs" / "contexts" / "traffic_fines.yaml", goalless=True)
+    duty, ban = read(
+        "Every fine must be paid within 60 days after it was notified, unless an appeal to the prefect is filed. "
+        "A fine that has been appealed against is not sent for credit collection.",
+        context.schema,
+    ).statements
+    assert (duty.best.template, duty.best.activities) == ("response", ("Insert Fine Notification", "Payment"))
+    assert ban.best.template == "not_response"
+    assert ban.best.activities == ("Insert Date Appeal to Prefecture", "Send for Credit Collection")

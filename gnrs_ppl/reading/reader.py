@@ -40,6 +40,8 @@ TIMED = ("existence", "response", "chain_response", "responded_existence", "succ
 """Templates that ask for something, for which there may be a time."""
 FORWARD = ("response", "not_response")
 """Templates that ask or ban what comes after an act, and after a second one."""
+_BARS_LATER = ("not_response", "not_precedence")
+"""Bans of what comes after an act: no circumstances, though they bind by no word."""
 AS_WELL = 0.06
 """How little better the words of one act may tell it than another whose words they are as well."""
 _FREES = re.compile(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}", re.IGNORECASE)
@@ -266,7 +268,7 @@ class Reader(Doubted):
 
     def _less_background(self, statements: Sequence[Statement]) -> list[Statement]:
         """Statements without a time whose acts are told in whole sentences of background only are left out, where others
-        speak of an act of theirs elsewhere.
+        speak of an act of theirs elsewhere; a ban is none ("an appealed fine is not sent for collection").
         """
         told = [
             b
@@ -276,7 +278,9 @@ class Reader(Doubted):
 
         def behind(statement: Statement) -> bool:
             acts = acts_of(statement.best).values()
-            return all(any(b.start <= a.span.start < b.end for b in told) for a in acts)
+            return statement.best.template not in _BARS_LATER and all(
+                any(b.start <= a.span.start < b.end for b in told) for a in acts
+            )
 
         kept = [s for s in statements if not behind(s)]
         spoken = {name for s in kept for name in acts_of(s.best)}

@@ -299,13 +299,16 @@ def print_reading(readings: Readings) -> None:
             console.print(_parts_table(readings, parts))
         console.print(Padding(shown(f"because: {why}", style="dim"), (0, 2)))
         console.print()
-    for span in readings.background:
-        if readings.words(span).strip():
-            console.print(shown(f"background: {_flat(readings.words(span)).strip()}", style="dim"))
     _print_not_held(console, readings)
 
 
 def _print_not_held(console: Console, readings: Readings) -> None:
+    """What of the sentence no statement says: background that none was read from, conditions, words."""
+    used = [span for statement in readings.statements for span in statement.best.used]
+    for span in readings.background:
+        told = _flat(readings.words(span)).strip()
+        if told and not any(span.start <= of.start < span.end for of in used):
+            console.print(shown(f"background, binds nobody: '{told}'", style="dim"))
     for words, why in readings.unheld:
         told = f"not held: '{_flat(readings.words(words))}' ({why})"
         console.print(shown(told, style="yellow"))
