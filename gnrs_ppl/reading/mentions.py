@@ -89,6 +89,8 @@ _WITHIN_PHRASE = frozenset(
 _IN_PERFECT = frozenset({"already", "been", "not", "never", "yet", "just", "since", "now", "previously"})
 """What may stand between a verb in the perfect and its auxiliary."""
 _PERFECT = frozenset({"has", "have", "had", "already", "previously"})
+_ARRIVED = frozenset({"come", "arrived", "happened", "occurred", "received", "made", "recorded"})
+"""What an act that a noun tells has done, or has been, where it took place."""
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
@@ -171,7 +173,7 @@ def mentions(
             or (not t.by_verb and not _beside_another(t, tokens))
         )
     ]
-    found = _less_of_names(found, tokens, words)
+    found = _less_borrowed(_less_of_names(found, tokens, words))
     return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
 
 
@@ -190,6 +192,23 @@ def _less_of_names(found: Sequence[Told], tokens: Sequence[Token], words: Vocabu
         for told in found
         if told.score >= WHOLE
         or not any(at.issuperset(told.used) for name, at in within.items() if name != told.activity)
+    ]
+
+
+def _less_borrowed(found: Sequence[Told]) -> list[Told]:
+    """Acts less those told by a verb that is another act's own, with a thing that their own verb has already: in "the
+    ticket has been checked and the request examined" no ticket is examined.
+    """
+    own = [o for o in found if o.exact and o.by_verb and len(o.used) > 1]
+    return [
+        told
+        for told in found
+        if told.exact
+        or not any(o.activity != told.activity and o.at == told.at for o in own)
+        or not any(
+            o.activity == told.activity and o.at != told.at and set(o.used) & set(told.used) - {told.at}
+            for o in own
+        )
     ]
 
 
@@ -263,14 +282,14 @@ class _Text:
         return self._scores[wanted]
 
     def of_another(self, wanted: str, k: int, i: int) -> bool:
-        """Whether a verb in the perfect tells an act by itself, and is neither a further word of one ("remind who has
-        paid") nor what a noun is for ("payment reminder").
+        """Whether what befell tells an act by itself, and is neither a further word of one ("remind who has paid", "whose
+        payment has come in") nor what a noun is for ("payment reminder").
         """
         if i not in self.befell:
             return False
         if k > 0:
-            return wanted in self.heads
-        return wanted in self.modifiers and not self.heads.isdisjoint(lemmas(self.tokens[i].text, "v"))
+            return not self.heads.isdisjoint({wanted} | word(wanted).verbs)
+        return wanted in self.modifiers and not self.heads.isdisjoint(word(self.tokens[i].text).verbs)
 
     def doers(self, wanted: str) -> list[tuple[float, int]]:
         """The tokens for those who do what a noun says: the collectors, to whom a fine goes for collection."""
@@ -312,7 +331,10 @@ class _Text:
 
 
 def _befell(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a verb is told as done before: has already paid, has been paid, already paid."""
+    """Whether an act is told as done before: has already paid, has been paid, already paid, the payment has come in."""
+    behind = [t.text for t in tokens[i + 1 : i + 4]]
+    if behind[:1] and behind[0] in _PERFECT and not _ARRIVED.isdisjoint(behind):
+        return bool(word(tokens[i].text).nouns)
     before = i - 1
     while before >= 0 and tokens[before].text in _IN_PERFECT:
         before -= 1

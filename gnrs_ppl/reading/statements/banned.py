@@ -64,7 +64,11 @@ class Banned(Mentioned):
         if len(told) != 2:
             return None
         disapproved = DISAPPROVES.search(sentence.text)
-        plain = DISAPPROVES.sub(lambda m: " " * len(m[0]), sentence.text)
+        plain = DISAPPROVES.sub(_blank, sentence.text)
+        if announced := patterns.ANNOUNCES.match(
+            plain
+        ):  # "make sure that": its "that" opens no relative clause
+            plain = _blank(announced) + plain[announced.end() :]
         one, other = (
             self._part(sentence, plain, k, before) for k, before in zip(told, (None, told[0]), strict=True)
         )
@@ -127,6 +131,11 @@ class Banned(Mentioned):
             for k in pair
             for o in self.options[k]
         )
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As many spaces, so that places stay."""
+    return " " * len(found[0])
 
 
 def _disapproved(one: _Part, other: _Part) -> Ban | None:

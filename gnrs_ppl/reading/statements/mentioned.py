@@ -10,7 +10,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, Sentence, functional
 from gnrs_ppl.reading.relations import Marked, Weights, options
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP
-from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.reading.words import DERIVED, lemmas
 
 LIKELY = 0.5
 """A relation at least this probable is a statement."""
@@ -55,7 +55,12 @@ class Mentioned:
 
     def _told_well(self, k: int) -> bool:
         best = self.marked.mentions[k].told[0]
-        return best.score >= ENOUGH and (best.head or best.score >= WELL_TOLD)
+        return self._told_enough(k) and (best.head or best.score >= WELL_TOLD)
+
+    def _told_enough(self, k: int) -> bool:
+        """Whether words tell an act well enough to be read; its noun is as good as its verb."""
+        best = self.marked.mentions[k].told[0]
+        return best.score >= (ENOUGH * DERIVED if best.exact and best.by_verb else ENOUGH)
 
     def _undone(self, k: int) -> bool:
         """Whether a mention says in one word that something was not done: "unpaid"."""
@@ -142,9 +147,9 @@ class Mentioned:
         """Whether a clause tells an act well enough to be read."""
         return any(
             clause.opened <= self._starts(k) < clause.end
-            and m.told[0].score >= ENOUGH
+            and self._told_enough(k)
             and not self._describes_a_thing(k)
-            for k, m in enumerate(self.marked.mentions)
+            for k in range(len(self.marked.mentions))
         )
 
     def _describes_a_thing(self, k: int) -> bool:
