@@ -211,6 +211,10 @@ def _persons_apart(material: Material) -> Refused | None:
     """Another person than one whom no rule compares with: a rule does so with whoever opens it."""
     found = [said for _, said in ways(material.readings, material.rule, material.context.goal)]
     apart = [r for said in found for r in said if r.by_another]
+    stated = (material.readings.statements[n].best for n in rules_of(material.readings)[material.rule])
+    if any(r.by_another and _compares_with_nobody(r) for r in stated):
+        told = "another person is asked for, and no other act is told that the first one did"
+        return Refused(told, "say than who did what", reason="names_no_individuals")
     if refused := next(filter(None, (_unread_person(material, r) for r in apart)), None):
         return refused
     if not apart or any(opened_by(material, said) for said in found):
@@ -222,6 +226,15 @@ def _persons_apart(material: Material) -> Refused | None:
         "that opens the rule",
         "state that duty apart, or leave the person out",
         reason="names_no_individuals",
+    )
+
+
+def _compares_with_nobody(reading: Reading) -> bool:
+    """Whether another person is asked for beside no other act: "must be checked by a second clerk"."""
+    return (
+        reading.template in ("existence", "exactly")
+        and reading.activation is None
+        and len(reading.targets) == 1
     )
 
 

@@ -78,6 +78,7 @@ _OPENS = frozenset(
 )
 """Words that open a clause; an act is told in one clause."""
 _OF = frozenset({"for"})
+_BY_MEANS = frozenset({"by", "via"})
 _JOINS = frozenset({"and", "or", "nor", "but", "then", ",", "/", "&"})
 """What stands between the words of two acts that share their verb."""
 _WITHIN_PHRASE = frozenset(
@@ -173,7 +174,8 @@ def mentions(
             or (not t.by_verb and not _beside_another(t, tokens))
         )
     ]
-    found = _less_borrowed(_less_of_names(found, tokens, words))
+    found = [t for t in found if not _is_means(t, found, tokens)]
+    found = _less_borrowed(_less_of_names(_less_of_nouns(found, tokens), tokens, words))
     return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
 
 
@@ -210,6 +212,33 @@ def _less_borrowed(found: Sequence[Told]) -> list[Told]:
             for o in own
         )
     ]
+
+
+def _less_of_nouns(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
+    """Acts less those whose verb says of the noun of another one that it comes about, and whose own thing stands in another
+    clause ("a payment reminder goes out … after the package …") or only says what that is for ("no reminder may be sent
+    for an order").
+    """
+
+    def of_a_noun(told: Told) -> bool:
+        beside = [o for o in found if o.activity != told.activity]
+        if told.lent and any(o.exact and o.score >= WHOLE and o.used[-1] == told.at - 1 for o in beside):
+            return True
+        behind = [i for i in told.used if i > told.at]
+        is_for = behind and any(t.text in _OF for t in tokens[told.at : behind[0]])
+        alone = len(told.used) == len(behind) + 1
+        return bool(is_for and alone) and any(o.at == told.at and o.used[0] < told.at for o in beside)
+
+    return [told for told in found if told.exact or not of_a_noun(told)]
+
+
+def _is_means(told: Told, found: Sequence[Told], tokens: Sequence[Token]) -> bool:
+    """Whether a noun without an article says by what means another act is done: "notified by registered mail"."""
+    before = [t.text for t in tokens[max(0, told.at - 2) : told.at]]
+    if told.exact or not lemmas(tokens[told.at].text, "n") or not _BY_MEANS.intersection(before):
+        return False
+    bare = before[-1] in _BY_MEANS or before[-1] not in _WITHIN_PHRASE | STOP
+    return bare and any(o.exact and o.by_verb and o.score >= WHOLE and o.at < told.at for o in found)
 
 
 def _says_how_bound(tokens: Sequence[Token], i: int) -> bool:
@@ -414,7 +443,7 @@ def _at(
             for s, p in among
             if p not in used and not text.of_another(wanted, j, p)
         )
-        best, place = max(reach, key=lambda found: found[0], default=(0.0, -1))
+        best, place = max(reach, key=lambda found: (found[0], -abs(found[1] - i)), default=(0.0, -1))
         if best < TAKES_PART:
             continue
         got += weight * best
@@ -459,7 +488,17 @@ def _given(tokens: Sequence[Token], i: int) -> list[int] | None:
         return None
     if lemmas(tokens[at].text, "v")[:1] in _GIVES:
         return [at]
-    return _brought(tokens, i) if {t.text for t in tokens[at:i]} & _GIVEN_BY else None
+    return (
+        _brought(tokens, i) if {t.text for t in tokens[at:i]} & _GIVEN_BY or _is_followed(tokens, i) else None
+    )
+
+
+def _is_followed(tokens: Sequence[Token], i: int) -> bool:
+    """Whether something must follow or precede a thing, which stands for its act then: "a penalty must be followed by …"."""
+    at = i + 1
+    while at < len(tokens) and tokens[at].text in _WITHIN_PHRASE:
+        at += 1
+    return i + 1 < at < len(tokens) and tokens[at].text in ("followed", "preceded")
 
 
 def _brought(tokens: Sequence[Token], i: int) -> list[int]:
@@ -515,7 +554,13 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
         of_act.setdefault(told.activity, []).append(told)
         at_place.setdefault(told.at, []).append(told)
     for told in sorted(
-        found, key=lambda t: (-_standing(t, at_place[t.at]), _borrows(t, of_act[t.activity]), -len(t.used))
+        found,
+        key=lambda t: (
+            -_standing(t, at_place[t.at]),
+            _borrows(t, of_act[t.activity]),
+            -len(t.used),
+            t.used[-1] - t.used[0],
+        ),
     ):
         group = next((g for g in groups if _rivals(told, g[0], tokens)), None)
         if group is None:

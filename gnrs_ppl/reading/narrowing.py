@@ -11,6 +11,7 @@ from itertools import pairwise
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL, SENTENCE_END, Clause, clauses
 from gnrs_ppl.reading.constructions import functional
+from gnrs_ppl.reading.manner import manner_of
 from gnrs_ppl.reading.types import Reading, Readings, Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
@@ -132,7 +133,11 @@ def narrowed_by(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
             continue  # what is left free binds nobody
         place = readings.statements[number].best.targets[0].span.start
         start, end = next((s for s in sentences if s[0] <= place < s[1]), sentences[-1])
-        found = min(_narrowing(readings, words, start, end), key=lambda s: s.start, default=None)
+        narrows = (
+            *_narrowing(readings, words, start, end),
+            *_how(readings, words, readings.statements[number].best),
+        )
+        found = min(narrows, key=lambda s: s.start, default=None)
         if found is not None:
             return readings.words(found).strip()
     return ""
@@ -281,6 +286,22 @@ def _narrowing(readings: Readings, words: Vocabulary, start: int, end: int) -> I
         place = Span(*fronted.span("words"))
         if _all_lost(tokens, place, lost) and not _IN_GENERAL.search(fronted["words"]):
             yield place
+
+
+def _how(readings: Readings, words: Vocabulary, reading: Reading) -> Iterator[Span]:
+    """What says how the acts of a reading are to be done, in their main clause, and no part took."""
+    text, tokens = readings.sentence, tokens_of(readings.sentence)
+    lost = {i for u in readings.unread for i, t in enumerate(tokens) if u.span.start <= t.start < u.span.end}
+    known = {w for action in words.actions for w in words.words_of(action)}
+    lost |= set(_within_acts(readings, words, tokens, known))
+    place = reading.targets[0].span
+    for start, end in _sentences(text):
+        for clause in clauses(text, start, end):
+            if clause.kind == "main" and clause.start <= place.start < clause.end:
+                told = [
+                    i for i, t in enumerate(tokens) if place.start <= t.start < place.end and i not in lost
+                ]
+                yield from manner_of(text, tokens, Span(place.start, clause.end), told, lost)
 
 
 def _adjective(text: str, tokens: Sequence[Token], first: int, lost: Collection[int]) -> Iterator[Span]:

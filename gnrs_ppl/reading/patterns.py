@@ -238,6 +238,8 @@ ONLY_THE_OTHER = re.compile(
     re.IGNORECASE,
 )
 """Behind a modal, takes up two acts told before: "has to have the other one too"."""
+IN_PERSON = _words("in person")
+WHOEVER = _words("who|whoever")
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
 ENDS_WITH = re.compile(

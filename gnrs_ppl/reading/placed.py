@@ -17,6 +17,8 @@ _HOW_MUCH = re.compile(
     re.IGNORECASE,
 )
 """Behind a verb: how much of it is asked, and not of which things."""
+_FEW_WORDS = 5
+"""So many words beside a condition on data only say of what it is."""
 _APART = 40
 """So many characters further away is what stands behind a comma."""
 
@@ -56,7 +58,19 @@ def placed(
 
 def _with(reading: Reading, found: Sequence[Found], of: Mapping[str, str], text: str) -> Reading:
     told = tuple(replace(f.data, of=_of(reading, f, of, text)) for f in found)
-    return replace(reading, data=told, used=(*reading.used, *(d.span for d in told))) if told else reading
+    if not told:
+        return reading
+    condition = None if _only_of_data(reading.condition, told, text) else reading.condition
+    return replace(reading, data=told, condition=condition, used=(*reading.used, *(d.span for d in told)))
+
+
+def _only_of_data(condition: Span | None, told: Sequence[DataRead], text: str) -> bool:
+    """Whether a clause on circumstances says nothing beside conditions on data: "where a fine carries" more than 0 points."""
+    within = [d.span for d in told if condition and condition.start <= d.span.start < condition.end]
+    if condition is None or not within:
+        return False
+    rest = text[condition.start : within[0].start] + text[within[-1].end : condition.end]
+    return len(re.findall(r"[A-Za-z]+", rest)) <= _FEW_WORDS
 
 
 def _of(reading: Reading, found: Found, of: Mapping[str, str], text: str) -> DataOf:

@@ -35,6 +35,7 @@ from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, St
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary, near
 from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.words import DERIVED
+from gnrs_ppl.rule.types import NEGATIVE
 
 TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
 """Templates that ask for something, for which there may be a time."""
@@ -191,7 +192,9 @@ class Reader(Doubted):
                 or self._bans_what_was_left_undone(s.best)
             )
         ]
-        statements = _less_contradicted(self._less_background(statements))
+        statements = _less_contradicted(
+            _less_excusing(self._less_narrated(self._less_background(statements)))
+        )
         elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
         statements = [s for s in statements if s not in elsewhere]
         if self._doubting:
@@ -285,6 +288,30 @@ class Reader(Doubted):
         kept = [s for s in statements if not behind(s)]
         spoken = {name for s in kept for name in acts_of(s.best)}
         return [s for s in statements if s in kept or s.best.time or not spoken & acts_of(s.best).keys()]
+
+    def _less_narrated(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Statements less what a sentence tells that no word binds, of what opens a ban in another sentence: "we could not
+        deliver, and ask for money. For seven days after a failed delivery no reminder …".
+        """
+
+        def binds(place: int) -> bool:
+            words = patterns.COULD_NOT.sub(" ", self._sentence_at(place).text)
+            return any(p.search(words) for p in (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION))
+
+        def narrated(one: Statement) -> bool:
+            opener, place = one.best.activation, one.best.targets[0].span.start
+            rules = [s.best for s in statements if s is not one and binds(s.best.targets[0].span.start)]
+            if binds(place) or not rules or one.best.time is not None:
+                return False
+            if opener is None:
+                return bool(patterns.COULD_NOT.search(self._sentence_at(place).text))
+            apart = self._sentence_at(opener.span.start).start > self._sentence_at(place).start
+            return apart and any(
+                r.activation and r.activation.activity == opener.activity and r.template in NEGATIVE
+                for r in rules
+            )
+
+        return [s for s in statements if not narrated(s)]
 
     def _tells_no_one_act(self, reading: Reading) -> Unread | None:
         """The words that bind, where they tell two acts equally well and neither of them well enough: "is fined"."""
@@ -546,6 +573,24 @@ def _less_contradicted(statements: Sequence[Statement]) -> list[Statement]:
         for s in statements
         if s.best.template != "response" or s.best.time is not None or s.best.activities not in banned
     ]
+
+
+def _less_excusing(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements less duties to do what excuses from another one of the same clause: "…, except where the reasons were
+    reported".
+    """
+
+    def excuses(one: Statement) -> bool:
+        return any(
+            s is not one
+            and s.span == one.span
+            and s.best.exception is not None
+            and s.best.template == one.best.template
+            and one.best.activities[-1:] == (s.best.exception.activity,)
+            for s in statements
+        )
+
+    return [s for s in statements if not excuses(s)]
 
 
 def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:

@@ -63,6 +63,8 @@ _OCCUR = frozenset(
 _AUXILIARIES = frozenset(
     ["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"]
 )
+_OPEN_PHRASE = frozenset({"a", "an", "the", "no", "each"})
+"""Before a thing."""
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 
 SURE = 0.6
@@ -528,6 +530,10 @@ class Acts:
         participle = text.endswith("ed") or (
             lemmas(text, "v")
             and not text.endswith(("s", "ing"))
-            and (undone or before in ("", "all", "any", "every", "of"))
+            and (
+                undone
+                or before in ("", "all", "any", "every", "of")
+                or (before in _OPEN_PHRASE and text not in lemmas(text, "v"))
+            )
         )
         return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)

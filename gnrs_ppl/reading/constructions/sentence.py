@@ -183,6 +183,7 @@ class Sentence(Alone):
         """Words on data or circumstances: an opener that names no act ("if the building is old"), or an
         amount ("of more than 500").
         """
+        in_any_order = list(patterns.EITHER_ORDER.finditer(self.whole.sentence, self.start, self.end))
         for s in self.belonging(clause):
             pointing = patterns.THAT.match(self.whole.sentence, s.start) or patterns.THAT_EVENT.match(
                 self.whole.sentence, s.start
@@ -193,6 +194,7 @@ class Sentence(Alone):
                 and not pointing
                 and not patterns.EACH_TIME.match(s.opener)
                 and not patterns.PAST.search(self.words_of(s))
+                and not any(m.start() <= s.opened < m.end() for m in in_any_order)
             ):
                 return Span(s.opened, s.end)
         topic = patterns.TOPIC.search(self.whole.sentence[: self.start])

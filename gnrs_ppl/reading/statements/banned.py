@@ -91,10 +91,12 @@ class Banned(Mentioned):
         begins = clause.opened - sentence.start
         if clause.kind in _OPENED_BY and begins >= since and all(begins > m.start() for m in opened):
             opener = _OPENED_BY[clause.kind]
-        if self._undone(k) or self._already(k):
+        beside = before is not None and self._clause(before) == clause
+        described = beside and not opener and sentence._is_attribute(self.marked.mentions[k].at)
+        if described or self._undone(k) or self._already(k):
             opener = "that"
         negated = bool(patterns.NOT_DONE.search(words) or self._not_on_record(k)) or opener in _LEAVES_OUT
-        perfect = bool(patterns.BEFELL.search(words))
+        perfect = described or bool(patterns.BEFELL.search(words))
         return _Part(k, opener, negated, perfect, words)
 
     def _goes_on(self, sentence: Sentence, plain: str, k: int, end: int) -> int:

@@ -190,4 +190,6 @@ class Doubted(Stated):
         if not stated or not (asked or missed or manner):
             return "no_duty"
         told = not missed and all(i in self.marked.marks for i in asked)
-        return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
+        if patterns.VAGUE.search(sentence) and not (told or manner):
+            return "no_duty"
+        return "no_condition" if told or manner else "no_such_act"

@@ -25,6 +25,7 @@ _IN_A_LIST = frozenset(
 """What may stand between the acts of a list."""
 _AND_NO = re.compile(r"\b(?:and|but)\b[^.;]*?\bno\b", re.IGNORECASE)
 """Between what a case has and what it lacks."""
+_OFTEN = re.compile(r"\b(?:twice|thrice|\w+ times)\b", re.IGNORECASE)
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
@@ -409,7 +410,10 @@ class Settled(Placing):
             return
         of = self.marked.clauses[told[0]]
         count = count_of(self.text.sentence[of[0].start : of[0].end]) if of else None
-        if of is None or count is None or of[0].kind != "main":
+        if of is None or of[0].kind != "main":
+            return
+        if count is None:
+            self._settle_plain_count(told)
             return
         likeliest = max(self.options[told[0]], key=lambda o: o.probability)
         too_often = count.limit == "most" and likeliest.label == "absence"
@@ -422,6 +426,16 @@ class Settled(Placing):
             self._decide(
                 told[0], "at_most" if most else "exactly" if count.limit == "exact" else "existence_n", None
             )
+
+    def _settle_plain_count(self, told: Sequence[int]) -> None:
+        """What must be done "twice" is no ban on doing it again."""
+        for k in told:
+            clause = self._clause(k)
+            words = self.text.sentence[clause.start : clause.end]
+            bound, likeliest = how_bound(words), max(self.options[k], key=lambda o: o.probability)
+            often = _OFTEN.search(words) and likeliest.label == "at_most"
+            if often and bound.stated and not (bound.negative or bound.permitted):
+                self._decide(k, "existence", None)
 
     def _opens_a_time(self, k: int) -> bool:
         """Whether a mention stands in a clause from which a time runs: "in the week after it was confirmed"."""

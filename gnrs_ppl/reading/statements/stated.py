@@ -13,7 +13,7 @@ from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import label_of
 from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
-from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
+from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed, Who
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import IN_THE_MEANTIME, Force, Template
 
@@ -116,7 +116,7 @@ class Stated(Related):
             bearers=bearers,
             who="same_person"
             if likely.target in self.apart or likely.other in self.apart
-            else who_acts(frame.whole),
+            else self._who(frame.whole),
             condition=condition,
             one_subject=bool(
                 opening
@@ -135,6 +135,11 @@ class Stated(Related):
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
         return self._as_constructed(relation, reading)
+
+    def _who(self, text: str) -> Who | None:
+        """Who acts; what is done "in person" compares nobody with anybody."""
+        told = text if patterns.WHOEVER.search(text) else patterns.IN_PERSON.sub(" ", text)
+        return who_acts(told)
 
     def _opened_by_anybody(self, reading: Reading) -> Reading:
         """Without a role on the act that opens, where the role is named behind it as one of those who are bound:
