@@ -141,7 +141,8 @@ def intent_alignment(facts: Facts) -> list[Term]:
     A goal's fields are a person's own words for it; those left empty are filled from the sentence. Terms,
     equal weights:
 
-    - F1 of the acts the goal demands and those the norm does [norm];
+    - F1 of the acts the goal demands and those the norm does, without those that were read as ways to
+      meet one duty beside others: the statements count these [norm];
     - F1 of the acts it forbids and those the norm does [norm];
     - times: mean over constraints of 1 where the deadline is the one that was read of its act, or none was
       read and none is stated; 0.8 × shorter / longer where both are stated and differ; else 0 [norm];
@@ -165,8 +166,15 @@ def intent_alignment(facts: Facts) -> list[Term]:
         total = sum(p for p, _ in said)
         return sum(p * value(readings) for p, readings in said) / total if total else nothing
 
+    either = {
+        act.activity
+        for reading in (said[0][1] if said else ())
+        if reading.joint == "any"
+        for act in reading.targets
+    } - {*goal.required}
+
     def demanded(norm: Norm) -> float:
-        return overlap(goal.required, positive_targets(norm))
+        return overlap(goal.required, [name for name in positive_targets(norm) if name not in either])
 
     def forbidden(norm: Norm) -> float:
         return overlap(
