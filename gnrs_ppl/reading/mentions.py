@@ -111,6 +111,7 @@ _HOW_BOUND = frozenset(
     ]
 )
 _IS = frozenset({"is", "are", "be", "being", "was", "were"})
+_IT = frozenset({"it", "they"})
 
 
 class Told(NamedTuple):
@@ -320,6 +321,11 @@ class _Text:
             return not self.heads.isdisjoint({wanted} | word(wanted).verbs)
         return wanted in self.modifiers and not self.heads.isdisjoint(word(self.tokens[i].text).verbs)
 
+    def takes_up(self, i: int) -> bool:
+        """Whether a verb is of a thing said before: "after it was created", "once they have been created"."""
+        words = [t.text for t in self.tokens[max(i - 3, 0) : i]]
+        return words[-1:] != [] and words[-1] in _IS | {"been"} and not _IT.isdisjoint(words)
+
     def doers(self, wanted: str) -> list[tuple[float, int]]:
         """The tokens for those who do what a noun says: the collectors, to whom a fine goes for collection."""
         verbs = word(wanted).verbs if wanted not in word(wanted).verbs else frozenset[str]()
@@ -406,13 +412,15 @@ def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float],
     found = []
     for variant in _with_phrasal(variants):
         for k, (wanted, _) in enumerate(variant):
-            if wanted in PARTICLES or (wanted in LIGHT and len(variant) > 1):
+            if wanted in PARTICLES:
                 continue
+            light = wanted in LIGHT and len(variant) > 1
             shared = k == 0 and len(variant) > 1 and variant[1][0] in PARTICLES
             found += [
                 _at(text, activity, variant, k, score, i)
                 for score, i in text.scores(wanted)
                 if score >= CLASSMATE
+                and (not light or (k == 0 and score >= SAME and text.takes_up(i)))
                 and not (shared and text.by_particle(wanted, i, score))
                 and not (shared and _is_phrasal(variant) and score < DERIVED and text.without_particle(i))
                 and not text.of_another(wanted, k, i)

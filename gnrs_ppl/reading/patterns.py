@@ -526,6 +526,8 @@ _AT_EARLIEST = (
     rf"(?:not|never|cannot|\w+n['’]t|no|nobody|no one|none|nothing|wait)\b[^.;]{{0,80}}?\buntil\s+(?:at least )?{PLAIN_DURATION}\s+after"
 )
 AT_EARLIEST = _words(_AT_EARLIEST)
+AT_LATEST = _words(r"at (?:the )?(?:very )?latest|(?:no|not) later than")
+"""By when something is due."""
 EARLIEST = _words(
     rf"{_AT_EARLIEST}|"
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"

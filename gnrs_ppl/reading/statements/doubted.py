@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
@@ -16,6 +17,11 @@ from gnrs_ppl.rule.types import NEGATIVE
 
 _EVENTS = ("after", "only_after", "before", "until")
 """Clauses that say after or before what something is due."""
+
+_ONLY_MAY = re.compile(
+    rf"\bonly\b.*{patterns.PERMISSION.pattern}|{patterns.PERMISSION.pattern}.*\bonly\b", re.IGNORECASE
+)
+"""Limits what is permitted."""
 
 
 class Doubted(Stated):
@@ -63,6 +69,9 @@ class Doubted(Stated):
         must go to collection").
         """
         owners, acts = set[tuple[int, int]](), acts_of(reading)
+        if reading.template == "end":  # "if it has been paid, that is the end of it"
+            clause = self._clause_at(reading.targets[0].span.start)
+            return clause is not None and clause.first and bool(patterns.SUPPOSITION.match(clause.opener))
         for act in acts.values():
             clause = self._clause_at(act.span.start)
             if clause is None or clause.kind == "main":
@@ -75,9 +84,10 @@ class Doubted(Stated):
             c.kind == "main"
             and c.number == number
             and self._sentence_at(c.start).start == sentence
-            and patterns.DUTY.search(self.text.sentence[c.start : c.end])
+            and (patterns.DUTY.search(words) or _ONLY_MAY.search(words))
             and self._tells(c)
             for c, _ in self.text.bound_clauses
+            for words in [self.text.sentence[c.start : c.end]]
         )
 
     def _opened_by_another(self, reading: Reading) -> Clause | None:

@@ -75,12 +75,12 @@ class Pending(Lacking):
         )
 
     def _settle_things(self) -> None:
-        """A thing that a verb behind it tells an act of is no act by itself: "the fine must not go to collection"."""
+        """A thing that a verb beside it tells an act of is no act by itself: "the fine must not go to collection"."""
         for k, m in enumerate(self.marked.mentions):
             best, clause = m.told[0], self.marked.clauses[k]
             if best.score >= ENOUGH or best.head or best.at not in self.text.things or clause is None:
                 continue
-            told = (j for j, of in enumerate(self.marked.clauses) if of == clause and j > k)
+            told = (j for j, of in enumerate(self.marked.clauses) if of == clause and j != k)
             if any(
                 t.by_verb and t.score >= WELL_TOLD for j in told for t in [self.marked.mentions[j].told[0]]
             ):

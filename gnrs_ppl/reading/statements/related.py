@@ -168,7 +168,9 @@ class Related(Settled):
         )
 
     def _constructed_as_asked(self, label: str, k: int, other: int | None) -> bool:
-        """Whether a construction asks within a time for what is taken for a ban, and nothing in the sentence is negative."""
+        """Whether a construction asks within a time for what is taken for a ban, or words say by when it is due, and nothing in
+        the sentence is negative.
+        """
         asked = any(
             s.best.template == _ASKED[label]
             and s.best.activation is not None
@@ -179,7 +181,8 @@ class Related(Settled):
         )
         words = patterns.NOT_NEGATIVE.sub(" ", self._sentence(k).text)
         bans = any(p.search(words) for p in (patterns.NEGATIVE, DISAPPROVES, patterns.EARLIEST))
-        return bool(asked and durations(words) and not bans)
+        by_then = patterns.AT_LATEST.search(self._sentence(k).text)
+        return bool((asked or by_then) and durations(words) and not bans)
 
     def _meant(self, start: int, stop: int) -> Mapping[str, str]:
         """What relations are in a sentence that says that its acts may come in either order, that the one asks for
