@@ -406,7 +406,9 @@ SALUTATION = re.compile(
 OPENS_SENTENCE = re.compile(r"(?:^|[.!?;:\n])\s*(?:(?:so|and|now|all|our|the)[, ]\s*)*$", re.IGNORECASE)
 CALLED = re.compile(r"\s*(?:alike)?,")
 """Behind those who are called by name: Couriers, please …"""
-GERUND = re.compile(r"\s*(?!being\b|having been\b)(?:having\s+)?\w+ing\b", re.IGNORECASE)
+GERUND = re.compile(
+    r"\s*(?!being\b|having been\b|(?:any|every|some|no)thing\b)(?:having\s+)?\w+ing\b", re.IGNORECASE
+)
 PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
 UNDERGONE = re.compile(
     rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$",
@@ -465,10 +467,11 @@ OPENS_WITH_THEY = re.compile(
 )
 """Begins a clause with those said before."""
 NO_LONGER = _words(
-    r"(?:may|must|should|shall|can|do|does|will) not (?:(?:take|wait|need|be|last) (?:any )?(?:longer|more|greater) than|exceed)"
+    r"(?:may|must|should|shall|can|do|does|will) not (?:(?:take|wait|need|be|last) (?:any )?(?:longer|more|greater) than|exceed)|"
+    r"(?:nobody|no one|no \w+) (?:may|must|should|shall|can|has to) (?:ever )?(?:wait|take) (?:any )?(?:longer|more) than"
 )
 ELAPSES = _words(
-    r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"
+    r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie|waits?(?: any)? (?:longer|more) than [\w ]{1,30}?) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"
 )
 WHOSE = re.compile(r"\s*(?:of|for|on)\s+(?:the\s+|an?\s+|any\s+|every\s+|each\s+)?", re.IGNORECASE)
 IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)

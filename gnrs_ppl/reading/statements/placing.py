@@ -117,7 +117,8 @@ class Placing(Pending):
 
     def _limits_what_elapses(self, sentence: Sentence) -> bool:
         """Whether a sentence says how much time may go by between two acts, and not how much must."""
-        waits = any(p.search(sentence.text) for p in (patterns.EARLIEST, patterns.TOO_SOON))
+        words = patterns.NO_LONGER.sub(" ", sentence.text)
+        waits = any(p.search(words) for p in (patterns.EARLIEST, patterns.TOO_SOON))
         return bool(patterns.ELAPSES.search(sentence.text) and durations(sentence.text)) and not waits
 
     def _best_in(self, start: int, end: int) -> int | None:

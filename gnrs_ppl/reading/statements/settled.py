@@ -26,6 +26,11 @@ _IN_A_LIST = frozenset(
 _AND_NO = re.compile(r"\b(?:and|but)\b[^.;]*?\bno\b", re.IGNORECASE)
 """Between what a case has and what it lacks."""
 _OFTEN = re.compile(r"\b(?:twice|thrice|\w+ times)\b", re.IGNORECASE)
+_ONLY_THOSE = re.compile(
+    r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)",
+    re.IGNORECASE,
+)
+"""Begins a sentence on the only things of which something is allowed, with what was done to them."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
@@ -171,6 +176,7 @@ class Settled(Placing):
         self._settle_places()
         self._settle_spans()
         self._settle_belonging()
+        self._settle_only_those()
         self._settle_carried_on()
         self._settle_timed_duties()
         self._settle_other_than()
@@ -183,6 +189,17 @@ class Settled(Placing):
             bound = how_bound(sentence.text)
             if bound.stated and not (bound.negative or bound.permitted) and not count_of(sentence.text):
                 self._decide(k, "existence", None)
+
+    def _settle_only_those(self) -> None:
+        """What was done to the only things of which a sentence allows something comes first: "only fines that have received a
+        penalty go to collection".
+        """
+        for sentence in self.text.said.sentences:
+            those, told = _ONLY_THOSE.match(sentence.text), self._told_in(sentence)
+            if those and len(told) == 2 and self._starts(told[0]) >= sentence.start + those.end():
+                self._leave_out(sentence, told)
+                self._decide(told[0], "precedence", told[1])
+                self.options[told[1]] = [Option("none", None, 1.0)]
 
     def _settle_beside_apart(self) -> None:
         """What a sentence of its own asks for stays a duty beside another that only says who may not do both."""
