@@ -175,7 +175,7 @@ def mentions(
             or (not t.by_verb and not _beside_another(t, tokens))
         )
     ]
-    found = [t for t in found if not _is_means(t, found, tokens)]
+    found = [t for t in found if not (_is_means(t, found, tokens) or _only_somebody(t, tokens))]
     found = _less_borrowed(_less_of_names(_less_of_nouns(found, tokens), tokens, words))
     return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
 
@@ -240,6 +240,11 @@ def _is_means(told: Told, found: Sequence[Told], tokens: Sequence[Token]) -> boo
         return False
     bare = before[-1] in _BY_MEANS or before[-1] not in _WITHIN_PHRASE | STOP
     return bare and any(o.exact and o.by_verb and o.score >= WHOLE and o.at < told.at for o in found)
+
+
+def _only_somebody(told: Told, tokens: Sequence[Token]) -> bool:
+    """Whether nothing but a word for somebody tells an act, which tells none: an applicant is no application."""
+    return len(told.used) == 1 and told.lent and not told.head and word(tokens[told.at].text).person
 
 
 def _says_how_bound(tokens: Sequence[Token], i: int) -> bool:
@@ -644,6 +649,13 @@ def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
     )
 
 
+def _joined(one: set[int], other: set[int], tokens: Sequence[Token]) -> bool:
+    """Whether nothing but "and" or "or" stands between the own words of two acts: "examine thoroughly or casually"."""
+    first, second = sorted((one, other), key=min)
+    between = {t.text for t in tokens[max(first) + 1 : min(second)]}
+    return bool(between) and between <= _JOINS
+
+
 def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
     particle = all(tokens[i].text in PHRASAL_PARTICLES for i in told.used)  # takes it round: no round is made
@@ -663,7 +675,10 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     ):
         return False
     own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
-    if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
+    least = (
+        ENOUGH if own and theirs and told.exact and best.exact and _joined(own, theirs, tokens) else TWO_ACTS
+    )
+    if not (together and own and theirs and told.score >= least and told.by_verb and best.by_verb):
         return True
     if any(tokens[i - 1].text == "per" for i in own ^ theirs if i):
         return True  # three reminders per order

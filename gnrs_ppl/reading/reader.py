@@ -205,7 +205,15 @@ class Reader(Doubted):
         statements = [s for s in statements if s not in tied]
         guessed = {s: unclear for s in statements if (unclear := self._hardly_tells(s.best))}
         statements = [s for s in statements if s not in guessed]
-        other_verbs = {s: verb for s in statements if (verb := self._of_another_verb(s.best))}
+        other_verbs = {
+            s: verb
+            for s in statements
+            if (
+                verb := self._of_another_verb(s.best)
+                or (self._doubting and self._said_of_its_noun(s.best))
+                or None
+            )
+        }
         statements = [s for s in statements if s not in other_verbs]
         dropped = [s for s in statements if self._unheld.keys() & acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])

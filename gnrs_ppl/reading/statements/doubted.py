@@ -6,15 +6,39 @@ import re
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.duties import states_duty
+from gnrs_ppl.reading.mentions import Mention
+from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
-from gnrs_ppl.reading.vocabulary import COMMON_VERBS, LIGHT, STOP
+from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
 
+_SAID_OF = re.compile(
+    rf"(?:\s+(?:to|of|for|from|on) (?:the |an? )?\w+)?\s+(?:(?P<modal>{MODAL})\s+)?(?:not\s+)?(?:be|been|is|are|was|were|has been|have been|had been)\s+"
+    r"(?:(?:\w+ly|first|also|always|already|not|never|ever)\s+)*(?P<what>[a-z-]+)\b",
+    re.IGNORECASE,
+)
+"""Behind an act's noun, what is done to it or how it is."""
+COMES_ABOUT = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        enter record register log note document file lodge submit tender issue send render declare make do carry perform conduct hold
+        take give complete finish conclude effect execute begin start initiate launch open arrange schedule plan book organise
+        organize deliver provide obtain receive add impose levy charge raise bring reach announce pronounce grant award follow
+        precede accompany combine skip omit leave drop waive repeat delay postpone defer order undertake put set get post show prove
+        evidence see find keep allow permit forbid require expect mandate consult undergo attempt done over complete through
+        final due mandatory obligatory compulsory necessary essential possible impossible first last next followed preceded on in
+        off out place present missing absent lacking answer succeed dispose inform apprise meet accomplish conclude reserve limit restrict lost outstanding overdue pending late part subject fine okay ok acceptable
+        unacceptable necessary free optional superfluous needless enough sufficient recorded
+        """,
+    )
+)
+"""By such a word an act that a noun tells comes about or not, or is bound."""
 _EVENTS = ("after", "only_after", "before", "until")
 """Clauses that say after or before what something is due."""
 
@@ -137,6 +161,55 @@ class Doubted(Stated):
             return None
         return self.text.nearest([verb], [verb])._replace(another=True)
 
+    def _said_of_its_noun(self, reading: Reading) -> Unread | None:
+        """What is done to, or said of, the thing that an act's noun names, where that is no act of the schema: "each appeal must
+        be translated", "once the blood test is positive".
+        """
+        tokens = self.text.tokens
+        if reading.template in NEGATIVE:
+            return None
+        for k, name in enumerate(self.marked.acts):
+            act, clause = acts_of(reading).get(name), self._clause(k)
+            if act is None or self._starts(k) not in range(*act.span) or self._in_relative(k):
+                continue
+            used = self.marked.mentions[k].told[0].used
+            last = max((i for i in used if tokens[i].start < clause.end), default=used[-1])
+            said = _SAID_OF.match(self.text.sentence, tokens[last].end, clause.end)
+            verb = next((i for i, t in enumerate(tokens) if said and t.start == said.start("what")), None)
+            if said is None or verb is None or not self._is_content(verb) or self._tells_of(verb, reading):
+                continue
+            main = clause.kind == "main"
+            if (said["modal"] if main else clause.kind in _EVENTS) and _is_said(tokens[verb].text, main):
+                return self.text.nearest([verb], [verb])._replace(another=True)
+        return None
+
+    def _in_relative(self, k: int) -> bool:
+        """Whether a mention says which thing is meant or who: "the person who releases a batch"."""
+        words = self.text.sentence[self._clause(k).opened : self._starts(k)]
+        return bool(re.search(r"\b(?:who|whoever|whom|that|which|whose|by)\b", words, re.IGNORECASE))
+
+    def _tells_of(self, i: int, reading: Reading) -> bool:
+        """Whether a token is part of what was read, or of how it binds, relates it to an act behind, or tells an act well."""
+        token = self.text.tokens[i]
+        bound = (patterns.DUTY, patterns.PERMISSION, patterns.NEGATIVE, patterns.FREE, patterns.EXCLUSIVE)
+        related = re.match(r"\s+(?:up\s+|later\s+|with\b|by\b|in\b|,)", self.text.sentence[token.end :])
+        behind = any(a.span.start > token.start for a in acts_of(reading).values())
+        return (
+            any(s.start <= token.start < s.end for s in reading.used)
+            or bool(related and behind)
+            or any(p.match(self.text.sentence, token.start) for _, p in patterns.RELATIONS)
+            or i in self.text.named | self.text.things
+            or any(m.at == i and self._is_sure(m) for m in self.marked.mentions)
+            or any(
+                p.fullmatch(token.text) for p in (*bound, patterns.TOGETHER, patterns.BEGINS, patterns.ENDS)
+            )
+        )
+
+    def _is_sure(self, mention: Mention) -> bool:
+        """Whether a mention tells its act well, or by its own word."""
+        best = mention.told[0]
+        return best.score >= WELL_TOLD or (best.exact and best.score >= ENOUGH)
+
     def _befell(self, clause: Clause) -> bool:
         """Whether a clause says after which event something is due, and not at which hour or in which case."""
         told = self.text.sentence[clause.start : clause.end]
@@ -203,3 +276,15 @@ class Doubted(Stated):
         if patterns.VAGUE.search(sentence) and not (told or manner):
             return "no_duty"
         return "no_condition" if told or manner else "no_such_act"
+
+
+def _is_said(text: str, asked: bool) -> bool:
+    """Whether a word is a participle, or, where nothing is asked, says how something is, and not that an act comes about."""
+    doing = lemmas(text, "v")
+    participle = (
+        bool(doing)
+        and doing[:1] != (text,)
+        and text.endswith(("ed", "en", "nt", "ught", "ad", "id", "old", "ound"))
+    )
+    how = not asked and not doing and not lemmas(text, "n") and not text.endswith("ly")
+    return (participle or how) and COMES_ABOUT.isdisjoint((*doing, text))

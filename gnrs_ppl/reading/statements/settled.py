@@ -14,7 +14,7 @@ from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
 from gnrs_ppl.reading.statements.placing import Placing
-from gnrs_ppl.reading.vocabulary import ENOUGH
+from gnrs_ppl.reading.vocabulary import ENOUGH, Token
 
 _ORDERS = ("after", "only_after", "before", "until", "provided")
 """Clauses that put acts in order."""
@@ -25,6 +25,7 @@ _IN_A_LIST = frozenset(
 """What may stand between the acts of a list."""
 _AND_NO = re.compile(r"\b(?:and|but)\b[^.;]*?\bno\b", re.IGNORECASE)
 """Between what a case has and what it lacks."""
+_NEVER_BOTH = re.compile(r"\b(?:but |and )?(?:never|not) both\b", re.IGNORECASE)
 _OFTEN = re.compile(r"\b(?:twice|thrice|\w+ times)\b", re.IGNORECASE)
 _ONLY_THOSE = re.compile(
     r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)",
@@ -158,6 +159,10 @@ class Settled(Placing):
         banned = {k for ban in bans for k in (ban.target, ban.other)}
         self._settle_lacking(banned)
         for first, *others in filter(self._taken_apart, self._lists_of_acts()):
+            if len(others) == 1 and _NEVER_BOTH.search(self._sentence(first).text):
+                self._decide(others[0], "exclusive_choice", first)
+                self.options[first] = [Option("none", None, 1.0)]
+                continue
             for k in others:
                 self._decide(k, "or", first)
             self._rule_out(first, set(others))
@@ -464,7 +469,7 @@ class Settled(Placing):
         """Mentions of one binding clause with nothing but commas and "or" between them."""
         lists, told = list[list[int]](), [m.told[0] for m in self.marked.mentions]
         for k, of in enumerate(self.marked.clauses):
-            within = any(told[k].at in other.used for j, other in enumerate(told) if j != k)
+            within = any(told[k].at in other.used and told[k].at != other.at for other in told)
             if of is None or of[0].kind != "main" or told[k].score < WELL_TOLD or within:
                 continue
             last = lists[-1][-1] if lists else None
@@ -482,13 +487,21 @@ class Settled(Placing):
 
     def _joined_by(self, one: int, other: int) -> bool:
         """Whether only words of a list stand between two mentions of different acts."""
-        between = self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
-        said = [t.text for t in between]
+        said = [t.text for t in self._between(one, other)]
         return (
             self.marked.acts[one] != self.marked.acts[other]
             and bool({",", "or"} & set(said))
             and set(said) <= _IN_A_LIST
         )
+
+    def _between(self, one: int, other: int) -> Sequence[Token]:
+        """The tokens between two mentions, or between the own words of two that share their verb."""
+        first, second = (set(self.marked.mentions[k].told[0].used) for k in (one, other))
+        if self.marked.mentions[one].at != self.marked.mentions[other].at or not (
+            first - second and second - first
+        ):
+            return self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
+        return self.text.tokens[max(first - second) + 1 : min(second - first)]
 
     def _either(self, found: Sequence[int]) -> bool:
         """Whether a list of acts says that one of them must be done."""
@@ -499,9 +512,10 @@ class Settled(Placing):
             self._sentence(found[0]).words_of(of[0]),
             how_bound(self._sentence(found[0]).words_of(of[0])),
         )
-        last = self.text.tokens[self.marked.spans[found[-2]][1] + 1 : self.marked.spans[found[-1]][0]]
+        last = self._between(found[-2], found[-1])
         binds = bound.stated or re.search(r"\beither\b", told, re.IGNORECASE) or ":" in told
-        exclusive = re.search(r"\b(?:both|never)\b", self._sentence(found[0]).text, re.IGNORECASE)
+        words = _NEVER_BOTH.sub(" ", self._sentence(found[0]).text)
+        exclusive = re.search(r"\b(?:both|never)\b", words, re.IGNORECASE)
         return bool(
             any(t.text == "or" for t in last)
             and binds
