@@ -111,6 +111,27 @@ def test_a_killed_writer_leaves_whole_runs(moment: int, tmp_path: Path) -> None:
     assert held == [*((run, CASES) for run in range(1, before + 1)), (before + 1, 1)]
 
 
+@pytest.mark.parametrize("moment", few(range(20), 1))
+def test_a_killed_command_leaves_whole_runs(moment: int, tmp_path: Path) -> None:
+    """The command itself, at some moment between its start and its end."""
+    path = tmp_path / "s.duckdb"
+    audit = [sys.executable, "-m", "gnrs_ppl", "audit", "examples/invoices/context.yaml"]
+    audit += ["--rule", "docs/contexts/approval.yaml", "--store", str(path)]
+    start = time.monotonic()
+    assert subprocess.run(audit, cwd=ROOT, capture_output=True).returncode == 1
+    whole = time.monotonic() - start
+    killed = subprocess.Popen(audit, cwd=ROOT, stdout=subprocess.DEVNULL)
+    time.sleep(random.Random(moment).uniform(0.3, 1.0) * whole)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    kept = len(read_runs(path))
+    assert kept in (1, 2)
+    assert subprocess.run(audit, cwd=ROOT, capture_output=True).returncode == 1
+    runs = read_runs(path)
+    assert [r.run for r in runs] == list(range(1, kept + 2))
+    assert len({(*r.counts.items(), r.log) for r in runs}) == 1
+
+
 @pytest.mark.slow
 def test_two_writers_both_land(tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
@@ -157,6 +178,14 @@ def test_the_verbs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert counts["violated"] == 2
     assert found["changes"][0]["counts"]["still_open"] == counts["violated"]
     assert "both runs audited the same log" in found["changes"][0]["notes"]
+    log.write_text(
+        "case_id,activity,timestamp,channel\n2,A,2024-01-02,desk\n2,B,2024-01-03,desk\n3,A,2024-01-02,desk\n"
+    )
+    run([*audit, "--store", str(store), "--json"])
+    capsys.readouterr()
+    assert run(["history", str(store)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the log is another one: 1 cases are new, 1 have other rows, 1 are gone" in said
 
 
 def test_what_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
+from gnrs_ppl.audit import files
 from gnrs_ppl.audit.engines import connected, log_on
+from gnrs_ppl.audit.files import Asked, audit_on
 from gnrs_ppl.context.folder import large_log
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.rule.types import Structure
 
 
 def lake(folder: Path, select: str) -> Path:
@@ -74,3 +81,68 @@ def test_files_whose_columns_have_two_types_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error, connected(f"parquet://{tmp_path}"):
         raise AssertionError("it was opened")
     assert "column 'timestamp' has another type in some of the files" in str(error.value)
+
+
+RULE = Structure.model_validate(
+    {
+        "trigger": {"act": "a", "channel": "desk"},
+        "norm": {"constraints": [{"template": "response", "target": "b", "deadline": "P1D"}]},
+        "evidence": {"channels": ["desk"]},
+    }
+)
+DESK = RecordLayer.model_validate(
+    {"channels": [{"name": "desk", "activities": ["a", "b"], "closed_world": True}]}
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda folder: lake(folder, "'desk' AS channel, 'late' AS role"), "changed while it was read"),
+        (lambda folder: lake(folder / "more", "'desk' AS channel"), "changed while it was read"),
+        (lambda folder: (folder / "a.parquet").unlink(), "cannot be read any more"),
+        (lambda folder: (folder / "a.parquet").write_text("torn"), "cannot be read any more"),
+    ],
+    ids=["rewritten", "added", "deleted", "torn"],
+)
+def test_files_that_change_while_they_are_read_are_refused(
+    change: Callable[[Path], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between what is counted of them and what is checked: each SELECT reads them anew."""
+    folder = lake(tmp_path / "lake", "'desk' AS channel")
+    asked = Asked(RULE, None, DESK, None, ())
+    read = files.log_on
+
+    def then_changed(*given: Any) -> Any:
+        log = read(*given)
+        change(folder)
+        return log
+
+    monkeypatch.setattr(files, "log_on", then_changed)
+    with pytest.raises(InputError) as error, connected(f"parquet://{folder}") as engine:
+        audit_on(asked, engine, True)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_may_not_be_read_is_one_line() -> None:
+    """Of a file and of its folder; files of root's are read as nobody, whom rights bind."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, as_root = lake(Path(place) / "lake", "'desk' AS channel"), os.geteuid() == 0
+        with duckdb.connect(str(folder / "log.duckdb")) as connection:
+            connection.execute("CREATE TABLE events AS SELECT 1 AS case_id")
+        Path(place).chmod(0o755)
+        for closed in (folder / "a.parquet", folder / "log.duckdb", folder):
+            closed.chmod(0)
+            if as_root:
+                os.seteuid(65534)
+            try:
+                for url in (f"parquet://{folder}/a.parquet", f"duckdb://{folder}/log.duckdb"):
+                    if closed in (folder, Path(url.partition("://")[2])):
+                        with pytest.raises(InputError) as error, connected(url):
+                            raise AssertionError("it was opened")
+                        assert "\n" not in str(error.value)
+            finally:
+                if as_root:
+                    os.seteuid(0)
+            closed.chmod(0o755)

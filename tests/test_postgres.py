@@ -105,6 +105,16 @@ def test_a_server_that_says_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> 
             raise AssertionError("it was opened")
 
 
+def test_a_server_that_ends_meanwhile_is_told(port: int, postgresql: Place) -> None:
+    _, records, events = random_pair(0, "response", "any", 6)
+    with connected(postgresql(events, records)) as engine, closing(asked(port)) as other:
+        ((mine,),) = engine.rows("SELECT pg_backend_pid()", {})
+        other.run("SELECT pg_terminate_backend(:mine)", mine=mine)
+        for _ in range(2):  # what it says as it goes, and its silence after that
+            with pytest.raises(InputError, match="ended before it had answered; run this again"):
+                log_on(engine, records)
+
+
 def test_a_table_that_somebody_changes_is_not_waited_for(
     port: int, postgresql: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

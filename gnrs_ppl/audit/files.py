@@ -99,6 +99,7 @@ def audit_on(
         schema=asked.schema,
         allow_unrecorded=allow_unrecorded,
     )
+    on.check_unchanged()
     return replace(result, findings=(*asked.findings, *result.findings))
 
 

@@ -40,12 +40,21 @@ class Matter(NamedTuple):
     reason: Reason | None
 
 
+class CasesChanged(NamedTuple):
+    """How many cases a later log has more, shows with other rows, and lacks."""
+
+    new: int
+    other: int
+    gone: int
+
+
 class Changes(NamedTuple):
-    """What became of the violations of a rule from one run to another."""
+    """What became of the violations of a rule from one run to another, and of the cases they were found in."""
 
     since: Run
     until: Run
     matters: tuple[Matter, ...]
+    cases: CasesChanged
 
     @property
     def counts(self) -> dict[Change, int]:
@@ -60,6 +69,11 @@ class Changes(NamedTuple):
             notes.append("the rule itself is another one than in the earlier run")
         if self.since.log == self.until.log:
             notes.append("both runs audited the same log")
+        else:
+            new, other, gone = self.cases
+            notes.append(
+                f"the log is another one: {new:,} cases are new, {other:,} have other rows, {gone:,} are gone"
+            )
         return tuple(notes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,6 +83,7 @@ class Changes(NamedTuple):
             "since": self.since.run,
             "until": self.until.run,
             "counts": self.counts,
+            "cases": self.cases._asdict(),
             "notes": list(self.notes),
             "matters": [m._asdict() for m in self.matters],
         }
@@ -162,4 +177,11 @@ def _changes(connection: duckdb.DuckDBPyConnection, since: Run, until: Run, runs
            ORDER BY case_id, instance, "constraint", of_target""",
         {"until": until.run, "since": since.run, "earlier": of_rule},
     ).fetchall()
-    return Changes(since, until, tuple(Matter(*row) for row in found))
+    (cases,) = connection.execute(
+        """SELECT count(*) FILTER (was.digest IS NULL), count(*) FILTER (was.digest <> now.digest),
+                  count(*) FILTER (now.digest IS NULL)
+           FROM (SELECT case_id, digest FROM cases WHERE run = $since) AS was
+           FULL JOIN (SELECT case_id, digest FROM cases WHERE run = $until) AS now USING (case_id)""",
+        {"since": since.run, "until": until.run},
+    ).fetchall()
+    return Changes(since, until, tuple(Matter(*row) for row in found), CasesChanged(*cases))

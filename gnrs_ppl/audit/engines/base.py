@@ -65,6 +65,15 @@ class Engine(Protocol):
     def connection(self, table: EventTable) -> duckdb.DuckDBPyConnection:
         """What answers SELECTs over ``events``: a connection, or :class:`Asked` in its place."""
 
+    def check_unchanged(self) -> None:
+        """Refuse what was read in part before and in part after somebody changed it.
+
+        Raises
+        ------
+        InputError
+            It changed since the engine was connected to.
+        """
+
 
 class Asked:
     """Stands in the place of a DuckDB connection: what is asked over ``events`` is asked of an engine."""

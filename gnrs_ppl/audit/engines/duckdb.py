@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 import sqlglot
@@ -28,13 +28,24 @@ _PREFIXES: tuple[tuple[str, Kind], ...] = (
 )  # fmt: skip
 
 
+_State = tuple[str, int, int, int]
+"""A file's path, size, time of its last change and number."""
+AT_REST: Final = "run this again when nobody writes there"
+
+
 class Embedded:
     """DuckDB in this process, on data that it may only read."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, address: str, table: str, row_id: str | None
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        address: str,
+        table: str,
+        row_id: str | None,
+        states: Callable[[], Sequence[_State]] = tuple,
     ) -> None:
         self._connection, self.address, self.table, self.row_id = connection, address, table, row_id
+        self._states, self._found = states, states()
 
     def columns(self) -> dict[str, Kind]:
         """The columns of the table."""
@@ -58,12 +69,19 @@ class Embedded:
             self._connection.execute("SET lock_configuration = true")
         return self._connection
 
+    def check_unchanged(self) -> None:
+        """Refuse files that are others than at first; a database file is not written while it is attached."""
+        if self._states() != self._found:
+            raise InputError("changed while it was read", AT_REST, source=self.address)
+
 
 @contextmanager
 def database(path: str, table: str) -> Iterator[Embedded]:
     """A table of a DuckDB file."""
     address = f"duckdb://{path}"
-    if not Path(path).is_file():
+    with _permitted(address):
+        there = Path(path).is_file()
+    if not there:
         raise InputError("no such file", "check the path", source=address)
     with _open(address) as connection:
         with _told(address):
@@ -83,7 +101,9 @@ def database(path: str, table: str) -> Iterator[Embedded]:
 def parquet(pattern: str) -> Iterator[Embedded]:
     """All rows of the Parquet files that a pattern names, or that a folder holds."""
     address, place = f"parquet://{pattern}", Path(pattern)
-    if place.exists():  # a name, whatever signs it has, and no pattern
+    with _permitted(address):
+        there = place.exists()
+    if there:  # a name, whatever signs it has, and no pattern
         folder = place.resolve()
         place = Path(glob.escape(pattern), *(("**", "*.parquet") if place.is_dir() else ()))
     else:
@@ -92,12 +112,7 @@ def parquet(pattern: str) -> Iterator[Embedded]:
     with _open(address) as connection:
         with _told(address):
             connection.execute("SET VARIABLE parquet_files = $files", {"files": str(place)})
-            files = [
-                Path(file)
-                for (file,) in connection.execute(
-                    "SELECT file FROM glob(getvariable('parquet_files'))"
-                ).fetchall()
-            ]
+            files = _listed(connection)
         if not files:
             raise InputError("no such file", NO_FILE, source=address)
         with _told(address):
@@ -119,7 +134,36 @@ def parquet(pattern: str) -> Iterator[Embedded]:
             connection.execute(f"SET allowed_directories = [{', '.join(map(_text, reached))}]")
             connection.execute("SET enable_external_access = false")
         row_id = f"concat({source}, ':', {NUMBERED} + 1)" if numbered else None
-        yield Embedded(connection, address, "parquet_rows", row_id)
+        try:
+            yield Embedded(
+                connection, address, "parquet_rows", row_id, lambda: [*map(_state, _listed(connection))]
+            )
+        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            raise InputError(
+                f"cannot be read any more ({one_line(str(error), 160)})", AT_REST, source=address
+            ) from None
+
+
+@contextmanager
+def _permitted(address: str) -> Iterator[None]:
+    """Where a folder may be closed to this user."""
+    try:
+        yield
+    except PermissionError:
+        raise InputError(
+            "may not be read by this user", "ask for the right to read it", source=address
+        ) from None
+
+
+def _listed(connection: duckdb.DuckDBPyConnection) -> list[Path]:
+    """The files that the pattern of a connection names."""
+    named = connection.execute("SELECT file FROM glob(getvariable('parquet_files')) ORDER BY file").fetchall()
+    return [Path(file) for (file,) in named]
+
+
+def _state(file: Path) -> _State:
+    found = file.stat()
+    return str(file), found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _check_columns(columns: Sequence[tuple[str, bool]], files: Sequence[Path], address: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import SplitResult, unquote
 
@@ -27,6 +27,8 @@ _KINDS: dict[int, Kind] = {
 }  # fmt: skip
 """By the number of a type; those from 16384 on are the database's own, such as enumerations."""
 _OWN_TYPES = 16384
+NO_ANSWER: Final = "does not answer", "check host and port, and that it runs"
+BROKE_OFF: Final = "ended before it had answered", "run this again when it is back"
 _SAID = {
     "28P01": ("refuses the password", "set PGPASSWORD, or write it into the address"),
     "28000": ("refuses the user", "check user and rights"),
@@ -35,6 +37,7 @@ _SAID = {
     "policy": ("hides rows from this user", "ask for a user who sees them all, such as one with BYPASSRLS"),
     "42P01": NO_TABLE,
     "57014": ("broke the check off", "ask whoever runs the database"),
+    "57P01": BROKE_OFF,
     "55P03": ("is locked by somebody who changes the table", "run this again when that has ended"),
 }
 """What the codes of the commonest errors mean, and what to do."""
@@ -69,7 +72,7 @@ class Server:
 
     def rows(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
         """The rows of a SELECT."""
-        with _told(self.address):
+        with _told(self.address, BROKE_OFF):
             found = self._connection.run(translated(sql, parameters, "postgres"), **parameters)
         return [tuple(row) for row in found or ()]
 
@@ -77,12 +80,15 @@ class Server:
         """What asks this server."""
         return cast("duckdb.DuckDBPyConnection", Asked(self, table))
 
+    def check_unchanged(self) -> None:
+        """A transaction sees the table as it was when it began."""
+
 
 @contextmanager
 def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]:
     """A table of a PostgreSQL database."""
     try:
-        import pg8000.native  # noqa: F401
+        from pg8000.exceptions import InterfaceError
     except ImportError:
         raise InputError(
             "PostgreSQL needs pg8000, which is not installed", "pip install 'gnrs-ppl[sql]'"
@@ -113,7 +119,8 @@ def server(parts: SplitResult, port: int | None, table: str) -> Iterator[Server]
                 )
         yield Server(connection, address, table)
     finally:
-        connection.close()
+        with suppress(InterfaceError, OSError):  # a server that has gone says no farewell
+            connection.close()
 
 
 def _greeted(user: str, host: str, port: int, database: str, password: str | None) -> Connection:
@@ -132,8 +139,8 @@ def _greeted(user: str, host: str, port: int, database: str, password: str | Non
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
-    """What a server says, in one line without a password."""
+def _told(address: str, silent: tuple[str, str] = NO_ANSWER) -> Iterator[None]:
+    """What a server says, in one line without a password; ``silent`` where it says nothing."""
     from pg8000.exceptions import DatabaseError, InterfaceError
 
     try:
@@ -146,4 +153,4 @@ def _told(address: str) -> Iterator[None]:
         )
         raise InputError(problem, remedy, source=address) from None
     except (InterfaceError, OSError):
-        raise InputError("does not answer", "check host and port, and that it runs", source=address) from None
+        raise InputError(*silent, source=address) from None

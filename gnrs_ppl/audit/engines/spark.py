@@ -87,6 +87,9 @@ class Spark:
                 found.persist().createOrReplaceTempView(f"`{name}`")
         return cast("duckdb.DuckDBPyConnection", Asked(self, replace(table, parts=())))
 
+    def check_unchanged(self) -> None:
+        """What was read once is kept."""
+
     def _asked(self, sql: str, parameters: Mapping[str, object]) -> DataFrame:
         """What a SELECT will give, part by part."""
         from pyspark.sql.functions import array, lit
