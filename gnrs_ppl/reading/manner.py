@@ -14,6 +14,8 @@ from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import STOP, Token
 from gnrs_ppl.reading.words import lemmas
 
+_FLAT = frozenset({"late", "early", "online", "abroad", "alone", "together"})
+"""Adverbs that look like none."""
 _MEANS = frozenset({"in", "by", "via"})
 """Open how something is done."""
 _MOST_WORDS = 3
@@ -54,7 +56,7 @@ _NO_MANNER_LY = frozenset(
         respectively namely additionally similarly equally likewise wrongly apply reply supply rely
         comply fully completely entirely wholly successfully explicitly expressly always routinely
         invariably quickly swiftly speedily rapidly urgently hopefully ideally preferably silently
-        quietly inadvertently accidentally simultaneously jointly lately newly already
+        quietly inadvertently accidentally simultaneously jointly lately newly already personally
         """,
     )
 )
@@ -71,19 +73,20 @@ def manner_of(
     text : str
     tokens : sequence of Token
     stretch : Span
-        Of the clause, from the act on.
+        Of the clause.
     told : collection of int
         The tokens that tell the act.
     lost : collection of int
         Those that no part of a reading took.
     """
     inside = [i for i, t in enumerate(tokens) if stretch.start <= t.start < stretch.end]
+    first = min(told, default=len(tokens))
     times = [
         *(Span(t.start, t.end) for t in durations(text)),
         *(Span(*m.span()) for m in CALENDAR.finditer(text)),
     ]
     for i in inside:
-        if tokens[i].text in _MEANS and (end := _phrase(tokens, i, inside, lost)):
+        if i > first and tokens[i].text in _MEANS and (end := _phrase(tokens, i, inside, lost)):
             span = Span(tokens[i].start, tokens[end - 1].end)
             if not any(t.start < span.end and span.start < t.end for t in times):
                 yield span
@@ -119,7 +122,7 @@ def _has_content(token: Token) -> bool:
 def _says_how(tokens: Sequence[Token], i: int) -> bool:
     """Whether an adverb says how something is done that could be seen, and not with which care."""
     word = tokens[i].text
-    return (
+    return word in _FLAT or (
         word.endswith("ly")
         and len(word) > 5
         and word not in _NO_MANNER_LY

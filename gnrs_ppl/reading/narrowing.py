@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL, SENTENCE_END, Clause, clauses
@@ -74,6 +74,18 @@ _ENDS = re.compile(
 )
 _STATES_IF = ("unless", "provided", "only_after", "until")
 """Clauses that say in which case something binds, whatever they tell."""
+_AS_NEEDED = re.compile(
+    r"\b(?:if|where|when|as|whenever|wherever) (?:necessary|needed|required|appropriate|applicable|possible|desired|relevant)\b",
+    re.IGNORECASE,
+)
+"""Leaves to whoever acts whether a thing is asked."""
+_OTHERWISE = re.compile(r"\W*(?:and |or )?(?:otherwise|else|failing|if not|or)\b(?:\W+\w+){2}", re.IGNORECASE)
+"""Begins another way to keep a rule, or what follows where it is not kept."""
+_OF_SO_MANY = re.compile(
+    r"\b(?:from|by|to|for|with|of|at|in) (?:at least|at most|exactly|no more than|no fewer than) \w+ (?P<what>[a-z]+)",
+    re.IGNORECASE,
+)
+"""A number of things, and not of times."""
 _HOW_OFTEN = ("twice", "thrice", "times")
 _STATES_WHEN = ("without", "before", "after")
 """Clauses that say after or before what something binds, where they tell an act."""
@@ -176,8 +188,10 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
         named = [span for _, (_, span, _) in words.name_in("roles", tokens, at)]
         counted = any(reading.count > 1 or reading.template in ("absence", "exactly") for reading in stated)
         waits = patterns.WHILE_PENDING.search(text, start, end)
-        if waits and any(tokens[i].start == waits.start("state") for i in lost):
+        if waits and any(tokens[i].start == waits.start("state") for i in lost | between):
             return waits[0]
+        if beside := _told_beside(readings, tokens, Span(start, end), lost, counted):
+            return beside
         for clause in clauses(text, start, end):
             missed = [tokens[i] for i in sorted(lost) if clause.start <= tokens[i].start < clause.end]
             often = next((t.text for t in missed if t.text in _HOW_OFTEN), "")
@@ -202,6 +216,24 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
             states = clause.kind in _STATES_IF or (clause.kind in _STATES_WHEN and told)
             if states and acts.isdisjoint(told) and _all_lost(tokens, clause, lost, named):
                 return text[clause.opened : clause.end].strip(" ,.;")
+    return ""
+
+
+def _told_beside(
+    readings: Readings, tokens: Sequence[Token], within: Span, lost: Collection[int], counted: bool
+) -> str:
+    """What leaves a duty open ("if necessary"), another way to keep it ("or the claimant is told why"), or a number of
+    things ("from at least two parties"), in a sentence.
+    """
+    text = readings.sentence
+    if optional := _AS_NEEDED.search(text, within.start, within.end):
+        return optional[0]
+    spans = (u.span for u in readings.unread if within.start <= u.span.start < within.end)
+    if other := next((span for span in spans if _OTHERWISE.match(text, *span)), None):
+        return readings.words(other).strip(" ,.;")
+    things = _OF_SO_MANY.search(text, within.start, within.end)
+    if counted and things and any(tokens[i].start == things.start("what") for i in lost):
+        return things[0]
     return ""
 
 
@@ -294,14 +326,16 @@ def _how(readings: Readings, words: Vocabulary, reading: Reading) -> Iterator[Sp
     lost = {i for u in readings.unread for i, t in enumerate(tokens) if u.span.start <= t.start < u.span.end}
     known = {w for action in words.actions for w in words.words_of(action)}
     lost |= set(_within_acts(readings, words, tokens, known))
-    place = reading.targets[0].span
-    for start, end in _sentences(text):
+    acts = [a.span for a in (*reading.targets, reading.activation) if a is not None]
+    for place, (start, end) in product(acts, _sentences(text)):
         for clause in clauses(text, start, end):
             if clause.kind == "main" and clause.start <= place.start < clause.end:
                 told = [
                     i for i, t in enumerate(tokens) if place.start <= t.start < place.end and i not in lost
                 ]
-                yield from manner_of(text, tokens, Span(place.start, clause.end), told, lost)
+                how = manner_of(text, tokens, Span(clause.start, clause.end), told, lost)
+                asked = any(a.span == place for a in reading.targets)
+                yield from (span for span in how if asked or " " not in text[span.start : span.end])
 
 
 def _adjective(text: str, tokens: Sequence[Token], first: int, lost: Collection[int]) -> Iterator[Span]:

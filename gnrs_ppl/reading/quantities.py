@@ -151,7 +151,7 @@ _TIMES = rf"(?:(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>
 _BEFORE = (
     rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|"
     rf"more than)|(?P<least>at least|no fewer than|not less than"
-    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
+    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only(?! an?\b)))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
     rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT}|{_MEASURE})\b))"
 )
 _PER = r"(?:per|in (?:each|every|a|one)|for (?:each|every)) (?:case|file|matter|order|process|request|patient|visit)"
