@@ -23,6 +23,11 @@ _SAID_OF = re.compile(
     re.IGNORECASE,
 )
 """Behind an act's noun, what is done to it or how it is."""
+_ASKED_ABOUT = re.compile(
+    rf"\b(?:{MODAL})\s+(?:not\s+)?be\s+(?:(?:\w+ly|first|also|always)\s+)*(?P<what>[a-z]+)\s+(?:of|about|on)\s+[^,;.]{{0,30}}\Z",
+    re.IGNORECASE,
+)
+"""Before an act of which somebody must be told."""
 COMES_ABOUT = frozenset(
     re.findall(
         r"\S+",
@@ -172,6 +177,8 @@ class Doubted(Stated):
             act, clause = acts_of(reading).get(name), self._clause(k)
             if act is None or self._starts(k) not in range(*act.span) or self._in_relative(k):
                 continue
+            if clause.kind == "main" and (about := self._done_about(k, reading)) is not None:
+                return self.text.nearest([about], [about])._replace(another=True)
             used = self.marked.mentions[k].told[0].used
             last = max((i for i in used if tokens[i].start < clause.end), default=used[-1])
             said = _SAID_OF.match(self.text.sentence, tokens[last].end, clause.end)
@@ -182,6 +189,18 @@ class Doubted(Stated):
             if (said["modal"] if main else clause.kind in _EVENTS) and _is_said(tokens[verb].text, main):
                 return self.text.nearest([verb], [verb])._replace(another=True)
         return None
+
+    def _done_about(self, k: int, reading: Reading) -> int | None:
+        """The verb of a clause that asks what is only done about an act: "the customer must be informed of a failed
+        delivery".
+        """
+        clause, tokens = self._clause(k), self.text.tokens
+        first = min(self.marked.mentions[k].told[0].used)
+        said = _ASKED_ABOUT.search(self.text.sentence, clause.start, tokens[first].start)
+        verb = next((i for i, t in enumerate(tokens) if said and t.start == said.start("what")), None)
+        if verb is None or not self._is_content(verb) or self._tells_of(verb, reading):
+            return None
+        return verb if lemmas(tokens[verb].text, "v")[:1] != (tokens[verb].text,) else None
 
     def _in_relative(self, k: int) -> bool:
         """Whether a mention says which thing is meant or who: "the person who releases a batch"."""
