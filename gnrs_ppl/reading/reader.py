@@ -195,7 +195,14 @@ class Reader(Doubted):
         statements = _less_contradicted(
             _less_excusing(self._less_narrated(self._less_background(statements)))
         )
-        elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
+        elsewhere = {
+            s: sub
+            for s in statements
+            if (
+                sub := self._opened_by_another(s.best)
+                or (self._bans_more(s.best) if self._doubting else None)
+            )
+        }
         statements = [s for s in statements if s not in elsewhere]
         if self._doubting:
             statements = [

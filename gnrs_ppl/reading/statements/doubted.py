@@ -47,6 +47,8 @@ COMES_ABOUT = frozenset(
 _EVENTS = ("after", "only_after", "before", "until")
 """Clauses that say after or before what something is due."""
 
+_LIMITS = ("without", "until", "unless", "before")
+"""Clauses that say until when, or without what, something is banned."""
 _ONLY_MAY = re.compile(
     rf"\bonly\b.*{patterns.PERMISSION.pattern}|{patterns.PERMISSION.pattern}.*\bonly\b", re.IGNORECASE
 )
@@ -132,6 +134,41 @@ class Doubted(Stated):
         if any(self._tells_well(c) for c in subs):
             return None
         return next((c for c in subs if self._befell(c)), None)
+
+    def _bans_more(self, reading: Reading) -> Clause | None:
+        """The clause that limits a ban and of which the reading says nothing ("may not leave without a blood test"), or whose
+        own time it says instead ("when a fine is paid within two weeks, it must not …").
+        """
+        if reading.template not in NEGATIVE:
+            return None
+        place, told = reading.targets[0].span.start, acts_of(reading)
+        main, sentence = self._clause_at(place), self._sentence_at(place)
+        if main is None or main.kind != "main":
+            return None
+        if reading.activation is not None:
+            opening = self._clause_at(reading.activation.span.start)
+            if opening is None or opening.number != main.number:
+                return None
+            if (
+                opening.kind == "after"
+                and reading.time
+                and opening.start <= reading.time.span.start < opening.end
+            ):
+                return opening
+        limits = [c for c in sentence.belonging(main) if c.kind in _LIMITS and c.number == main.number]
+        return next(
+            (
+                c
+                for c in limits
+                if self._tells_well(c)
+                and not any(
+                    self.marked.acts[k] in told
+                    for k in range(len(self.marked.mentions))
+                    if c.opened <= self._starts(k) < c.end
+                )
+            ),
+            None,
+        )
 
     def _of_another_verb(self, reading: Reading) -> Unread | None:
         """What a clause asks for, where that is no act of the schema and the reading is only of what was done to the

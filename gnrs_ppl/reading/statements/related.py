@@ -116,6 +116,8 @@ class Related(Settled):
                     )
                 ):
                     label = _ASKED[label]
+                if label == "response" and other is not None and self._comes_later(other, target):
+                    label = "precedence"
                 relation = Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = Relation(label, relation.other or "", relation.target)
                 relation = turned if label in SYMMETRIC and turned in found else relation
@@ -128,6 +130,15 @@ class Related(Settled):
                 )
                 found[relation] = best
         return found
+
+    def _comes_later(self, k: int, than: int) -> bool:
+        """Whether a sentence begins with what another act is asked for before: "before check-out there has to be …"."""
+        clause = self._clause(k)
+        return (
+            clause == self._clause(than)
+            and clause.opener == "before"
+            and not self.text.sentence[clause.start : self._starts(k)].strip()
+        )
 
     def _earliest(self, start: int, stop: int) -> bool:
         """Whether a sentence names a time that must go by first."""
