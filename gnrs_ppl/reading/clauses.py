@@ -314,10 +314,9 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         and _MODAL.search(text, comma, end)
     ):
         lead = len(text[start:end]) - len(text[start:end].lstrip())
-        marks = [
-            _Opening("before", start + lead, start + lead + 2, False, "to"),
-            *(m for m in marks if m.opened > start + lead + 2),
-        ]
+        aims = [m for m in marks if m.kind == "purpose" and m.opened == start + lead]
+        told = aims[0] if aims else _Opening("before", start + lead, start + lead + 2, False, "to")
+        marks = [told, *(m for m in marks if m.opened > (comma if aims else told.start))]
     found: list[Clause] = []
     number = 0
     at = start

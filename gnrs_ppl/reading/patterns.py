@@ -47,7 +47,8 @@ DUTY = _words(
     r"necessary|necessitates?|essential|imperative|requisite|"
     r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
     r"advised|please|falls? (?:up)?(?:on|to)|(?:job|duty|task|responsibility) to|"
-    r"(?:is|are) (?:something|an? (?:\w+ )?(?:matter|task|job|thing)) for|(?:i|we) (?:also )?(?:need|want|expect|ask|insist)|(?:i|we)'d like"
+    r"(?:is|are) (?:something|an? (?:\w+ )?(?:matter|task|job|thing)) for|(?:i|we) (?:also )?(?:need|want|expect|ask|insist)|(?:i|we)'d like|"
+    r"(?:is|are) to be(?= [a-z])"
 )
 SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
 HARD = _words(
@@ -79,6 +80,8 @@ NARRATES = _words(
 """Says when something happened that a text is written for."""
 HAD_TO = _words(r"had to|could|never (?:saw|came|had|got|was|were|did)|used to|would")
 """Binds nobody, in what happened."""
+REASON = re.compile(r"because|due to|owing to|thanks to|on account of|as a result of", re.IGNORECASE)
+"""Opens why something is due, which asks nothing itself."""
 FOR_A_REASON = re.compile(
     r"\b(?:because|since|as) (?:he|she|they|it|we|I|you|the|an?)\b[^,.;:]*", re.IGNORECASE
 )
@@ -376,14 +379,18 @@ BY = re.compile(
 )
 OBLIQUE_DOER = _words("by|of")
 """Between an act and who did it: the arrival of the courier."""
+SHARE = r"(?:(?:[\w-]+ (?:per cent|percent)|\d+ ?%)(?: or more)?|all|each|every one|any|most|some) of (?:the |our |all )*"
+"""How many of those who are bound, told before them."""
 OBLIQUE = re.compile(
-    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
-    r"any|every|each|his|her|their|another|some|all)?\s*$",
+    r"\b(?:with|to|from|(?<!per cent )(?<!percent )(?<!% )(?<!\ball )(?<!\beach )(?<!or more )of|about|at|for|"
+    r"than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$",
     re.IGNORECASE,
 )
-_THOSE = r"(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
+SHARE_OF_THOSE = re.compile(rf"\b{SHARE}(?:[\w-]+ ){{1,3}}?{MODAL}\b", re.IGNORECASE)
+"""A share of those who are bound, with what binds them."""
+_THOSE = rf"(?:(?:at least|no fewer than|not fewer than|no less than|not less than|more than|\w+) )?(?:{SHARE})?(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
 ASKED_OF = re.compile(
-    r"\b(?:(?:due|required|expected|demanded) (?:from|of)|(?:forbidden|prohibited|incumbent|binding) (?:to|for|on|upon)|"
+    r"\b(?:(?:due|required|expected|demanded) (?:from|of)|(?:forbidden|prohibited|incumbent|binding|off[- ]limits|not open) (?:to|for|on|upon)|"
     rf"among|amongst|between)\s+{_THOSE}",
     re.IGNORECASE,
 )
@@ -393,7 +400,8 @@ DOING_OF = re.compile(rf"(\w+)\s+of\s+{_THOSE}", re.IGNORECASE)
 YOU = _words("you|your|please")
 ADDRESSED = re.compile(
     r"\b(?:you(?:['’]re| are)?|I(?:['’]m| am)?)(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$|"
-    r"\bI,? (?:as )?an?\s+$|\b(?:you|I),? as an?\s+$",
+    r"\bI,? (?:as )?an?\s+$|\b(?:you|I),? as an?\s+$|"
+    r"\b(?:I|you) (?:belong to|work (?:as|for|in|with)|(?:am|are) (?:with|in|on|part of|one of)) (?:the|an?|our)\s+$",
     re.IGNORECASE,
 )
 """Before those a text speaks to, or whose question it answers: you couriers, you, as a patrol member, I am a waiter."""
@@ -420,6 +428,11 @@ SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
 PERSON = _words(
     "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
+DONE_SO = re.compile(
+    r"\s*(?:you|they|he|she|he or she|we|it|that|this)(?:['’](?:ve|s)| ha(?:ve|s))? (?:been )?(?:done|did)(?: so| that| this| it)?\s*[.,;]?\s*$",
+    re.IGNORECASE,
+)
+"""A clause that only points back: after you have done so."""
 THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
 _FIGURE = (
     rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*(?: and a half)?)"
@@ -468,8 +481,15 @@ OPENS_WITH_THEY = re.compile(
 """Begins a clause with those said before."""
 NO_LONGER = _words(
     r"(?:may|must|should|shall|can|do|does|will) not (?:(?:take|wait|need|be|last) (?:any )?(?:longer|more|greater) than|exceed)|"
-    r"(?:nobody|no one|no \w+) (?:may|must|should|shall|can|has to) (?:ever )?(?:wait|take) (?:any )?(?:longer|more) than"
+    r"(?:nobody|no one|no \w+) (?:may|must|should|shall|can|has to) (?:ever )?(?:wait|take) (?:any )?(?:longer|more) than|"
+    rf"(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)"
 )
+GOES_BY_BEFORE = re.compile(
+    rf"\b(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)\b"
+    r"(?P<since>[^.;]*?)\bbefore\b",
+    re.IGNORECASE,
+)
+"""Before what is due within a time: no more than an hour may go by after the signal before …"""
 ELAPSES = _words(
     r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie|waits?(?: any)? (?:longer|more) than [\w ]{1,30}?) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"
 )
@@ -543,6 +563,12 @@ LIMITS = _words(
     r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"
 )
 """In a sentence on nothing but a time, says that it is how long the act told before may take."""
+TIME_GIVEN = re.compile(
+    rf"\W*(?:and |so |then )*(?:you|they|he|she|he or she|we) (?:have|has|get|gets) (?:up to |at most |no more than )?{PLAIN_DURATION}\s+"
+    r"(?:from|after|as of|since)\b",
+    re.IGNORECASE,
+)
+"""Says of those who were just asked how long they have: you have ten minutes from …"""
 TOO_SOON = _words(
     r"(?:not|never) (?:before|until|within|inside)|at (?:the )?(?:very )?least|minimum|too (?:early|soon)"
 )

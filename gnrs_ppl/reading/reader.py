@@ -189,6 +189,7 @@ class Reader(Doubted):
             if not (
                 self._asks_manner(s.best)
                 or self._left_free(s.best)
+                or self._gives_a_reason(s.best)
                 or self._bans_what_was_left_undone(s.best)
             )
         ]
@@ -438,7 +439,9 @@ class Reader(Doubted):
         ]
         for before, part in pairwise(self._parts()):
             text = self.text.sentence[part.start : part.end]
-            told = any(part.start <= place < part.end for place in places)
+            told = any(part.start <= place < part.end for place in places) and not self._runs_from(
+                part, found
+            )
             waits = patterns.EARLIEST.search(text) or patterns.TOO_SOON.search(text)
             limits = patterns.LIMITS.search(text) and not waits
             whole = Clause("main", part.start, part.end, part.start)
@@ -465,6 +468,18 @@ class Reader(Doubted):
                     timed_too = tuple(replace(r, time=time, used=(*r.used, time.span)) for r in s.readings)
                     found[i] = replace(s, readings=timed_too)
         return found, heeded
+
+    def _runs_from(self, part: Span, statements: Sequence[Statement]) -> bool:
+        """Whether words on a time tell no act but the one that opens what is due: "you have ten minutes from the moment you
+        were told".
+        """
+        openers = {s.best.activation.activity for s in statements if s.best.activation is not None}
+        told = {
+            self.marked.acts[k]
+            for k in range(len(self.marked.mentions))
+            if part.start <= self._starts(k) < part.end and self._told_well(k)
+        }
+        return bool(patterns.TIME_GIVEN.match(self.text.sentence, part.start, part.end)) and told <= openers
 
     def _until_then(self, before: Span, part: Span) -> Timed | None:
         """The one time told right before a sentence or main clause that is due "by then"."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -85,6 +85,7 @@ class Alone(Pairs):
     ) -> list[Way]:
         """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
+        told |= {i for i in self._at(frame.clause.start, frame.clause.end) if self._only_does(i, told)}
         rest = " ".join(
             self.tokens[i].text
             for c in self._idle(frame.clause, subs)
@@ -139,6 +140,15 @@ class Alone(Pairs):
                 )
             )
         return found_ways
+
+    def _only_does(self, i: int, told: Set[int]) -> bool:
+        """Whether "complete" has an act for its object and so says no more than "do": complete a proper check-out."""
+        behind = next((k for k in range(i + 1, min(i + 5, len(self.tokens))) if k in told), None)
+        return (
+            self.tokens[i].text in ("complete", "completes", "completed")
+            and behind is not None
+            and self.tokens[i + 1].text in ("a", "an", "the", "any", "their", "his", "her", "its")
+        )
 
     def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
         """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything

@@ -185,8 +185,9 @@ class Sentence(Alone):
         """
         in_any_order = list(patterns.EITHER_ORDER.finditer(self.whole.sentence, self.start, self.end))
         for s in self.belonging(clause):
-            pointing = patterns.THAT.match(self.whole.sentence, s.start) or patterns.THAT_EVENT.match(
-                self.whole.sentence, s.start
+            pointing = any(
+                p.match(self.whole.sentence, s.start, s.end)
+                for p in (patterns.THAT, patterns.THAT_EVENT, patterns.DONE_SO)
             )
             if (
                 s.kind in ("after", "unless")

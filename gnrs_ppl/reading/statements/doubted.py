@@ -81,6 +81,18 @@ class Doubted(Stated):
             a.span.start <= place < a.span.end for a in reading.targets for place in places
         )
 
+    def _gives_a_reason(self, reading: Reading) -> bool:
+        """Whether a reading is only of what a reason tells that binds nobody: "this is because parcels left alone have
+        disappeared".
+        """
+        held = [self._clause_at(act.span.start) for act in acts_of(reading).values()]
+        return all(
+            c is not None
+            and patterns.REASON.match(c.opener)
+            and not patterns.MODAL_VERB.search(self.text.sentence, c.start, c.end)
+            for c in held
+        )
+
     def _asks_another(self, reading: Reading) -> bool:
         """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
         the clauses that belong to it ("a refund is due whenever a fine was paid twice").

@@ -83,6 +83,8 @@ class Placing(Pending):
                 others = [k for k in told if k not in asked]
                 if asked and len(others) == 1 and _LOOKS_BACK.search(sentence.text):
                     self._relate(sentence, asked[0], "precedence", others[0])
+            if goes_by := patterns.GOES_BY_BEFORE.search(sentence.text):
+                self._due_before(sentence, goes_by)
             between = _BETWEEN.search(sentence.text) if self._limits_what_elapses(sentence) else None
             if between is None:
                 continue
@@ -94,6 +96,17 @@ class Placing(Pending):
                 and self.marked.acts[first] != self.marked.acts[second]
             ):
                 self._relate(sentence, second, "response", first)
+
+    def _due_before(self, sentence: Sentence, goes_by: re.Match[str]) -> None:
+        """What is told behind "no more than an hour may go by … before" is due within that time, after the act told between
+        where there is one.
+        """
+        first = self._best_in(sentence.start + goes_by.start("since"), sentence.start + goes_by.end("since"))
+        due = self._best_in(sentence.start + goes_by.end(), sentence.end)
+        if due is not None and first is not None and self.marked.acts[first] != self.marked.acts[due]:
+            self._relate(sentence, due, "response", first)
+        elif due is not None and first is None:
+            self._relate(sentence, due, "existence", None)
 
     def _settle_belonging(self) -> None:
         """Two acts that belong together are never the one without the other, in whatever order."""
@@ -127,13 +140,13 @@ class Placing(Pending):
         best = max(told, key=lambda k: (told[k].head, told[k].score), default=None)
         return best if best is not None and told[best].score >= TOLD_BY_PLACE else None
 
-    def _relate(self, sentence: Sentence, target: int, label: str, other: int) -> None:
-        """Decide what two mentions are to each other, and that a sentence tells nothing else."""
+    def _relate(self, sentence: Sentence, target: int, label: str, other: int | None) -> None:
+        """Decide what a mention is, by itself or to another, and that a sentence tells nothing else."""
         for k in range(len(self.options)):
             if self._sentence(k) is sentence:
                 self.options[k] = [Option("none", None, 1.0)]
         self._decide(target, label, other)
-        self.placed |= {self.marked.acts[target], self.marked.acts[other]}
+        self.placed |= {self.marked.acts[k] for k in (target, other) if k is not None}
 
     def _settle_places(self) -> None:
         """The act told before "that has to be the last entry" is the last of its case, and what nothing else happens

@@ -188,6 +188,7 @@ class Settled(Placing):
         self._settle_bounds()
         self._settle_counts()
         self._settle_beside_apart()
+        self._settle_shares()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
         if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
             sentence, k = self._sentence(told[0]), told[0]
@@ -218,6 +219,22 @@ class Settled(Placing):
             bound = how_bound(self._sentence(here[0]).words_of(clause))
             if bound.stated and not (bound.negative or bound.permitted):
                 self._decide(here[0], "existence", None)
+
+    def _settle_shares(self) -> None:
+        """What a share of those who are bound must do is asked, and is no habit: "90 per cent of the volunteers have to"."""
+        for clause, bound in self.text.bound_clauses:
+            share = patterns.SHARE_OF_THOSE.search(self.text.sentence, clause.start, clause.end)
+            if (
+                clause.kind != "main"
+                or share is None
+                or bound.negative
+                or not bound.stated
+                or bound.permitted
+            ):
+                continue
+            told = [k for k in self._inside(clause) if self._told_well(k) and self._starts(k) >= share.end()]
+            if len(told) == 1 and self.options[told[0]][0].probability >= SURELY:
+                self._decide(told[0], "existence", None)
 
     def _main_clause(self, k: int) -> tuple[int, int]:
         """Which sentence, and which of its main clauses, a mention belongs to."""

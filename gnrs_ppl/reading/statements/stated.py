@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -78,6 +79,7 @@ class Stated(Related):
         own = sentence.subject(clause) if clause != main and relation.label in _COMES_FIRST else ()
         bearers = own or sentence.subject(main) or sentence.subject(clause)
         bearers = tuple(n for n in bearers if not self._is_object(n, likely.target))
+        bearers = bearers or self._doers(likely.target, opened_by)
         activation = self._act(opened_by) if opened_by is not None else None
         targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
         if relation.label == "choice" and activation:
@@ -87,7 +89,7 @@ class Stated(Related):
         meanwhile = [
             m for k in excusing for m in [self._meanwhile(k)] if m and relation.label in IN_THE_MEANTIME
         ]
-        time = self._time(sentence, main, subs, opening)
+        time = self._time(sentence, likely.target, main, subs, opening)
         if time and any(
             k in self.lacking and (self._waits(k, time, main) or self._event(k, self.lacking[k]) is not None)
             for k in self._beside("exception", relation)
@@ -135,6 +137,29 @@ class Stated(Related):
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
         return self._as_constructed(relation, reading)
+
+    def _doers(self, target: int, opener: int | None) -> tuple[Named, ...]:
+        """Those right before a verb in the active that tells what is asked ("… and the moment the courier reaches it"); else
+        those of whom the same sentence told the act that opens it ("… is where a courier hands over parcels, and the
+        check-out has to follow the hand-over").
+        """
+        same = [
+            k
+            for k, act in enumerate(self.marked.acts)
+            if opener is not None and act == self.marked.acts[opener] and k < opener
+        ]
+        for k in (target, *same):
+            if self._sentence(k) is not self._sentence(target) or not self._told_well(k):
+                continue
+            verb = self.text.tokens[self.marked.mentions[k].at]
+            finite = verb.text.endswith("s") and bool(lemmas(verb.text, "v"))
+            for n in self.text.names["roles"] if finite else ():
+                before = self.text.sentence[self._clause(k).start : n.span.start]
+                if not self.text.sentence[n.span.end : verb.start].strip() and not patterns.OBLIQUE.search(
+                    before
+                ):
+                    return (n,)
+        return ()
 
     def _who(self, text: str) -> Who | None:
         """Who acts; what is done "in person" compares nobody with anybody."""
@@ -290,17 +315,41 @@ class Stated(Related):
         )
 
     def _time(
-        self, sentence: Sentence, main: Clause, subs: Sequence[Clause], opening: Clause | None
+        self, sentence: Sentence, target: int, main: Clause, subs: Sequence[Clause], opening: Clause | None
     ) -> Timed | None:
         """The time stated where the target is told, or in the words that open it."""
         for clause in [*subs, main]:
             if time := sentence.time(clause, main):
-                return time
+                return None if self._of_act_before(time, target) else time
         if opening and (time := sentence.time(None, opening)):
             return time
         others = [c for c in sentence.belonging(main) if c.kind == "after" and c.number == main.number]
         within = (sentence.time(None, c._replace(start=c.opened, end=c.start)) for c in others)
         return next(filter(None, within), None)
+
+    def _of_act_before(self, time: Timed, target: int) -> bool:
+        """Whether a time is set off by commas behind another act than the one asked, of which alone it is told: "patrol the
+        square, an hour later at the latest, and talk to …".
+        """
+        text, place = self.text.sentence, self._starts(target)
+        if place < time.span.end:
+            return False
+        behind = re.match(r"[^,.;]*,\s*and\b", text[time.span.end : place])
+        before = text.rfind(",", 0, time.span.start)
+        lead = text[before + 1 : time.span.start] if before >= 0 else None
+        told = [
+            k
+            for k in range(len(self.marked.mentions))
+            if self._told_well(k) and self._sentence(k) is self._sentence(target)
+        ]
+        only = lead is not None and re.fullmatch(
+            r"\s*(?:within|inside|at most|no later than|not later than|at the latest)?\s*", lead
+        )
+        return bool(
+            behind
+            and only
+            and any(self._starts(k) < before and self._clause(k) == self._clause(target) for k in told)
+        )
 
     def _meanwhile(self, k: int) -> Span | None:
         """Words with an exception that let it excuse only between the activation and the due."""
