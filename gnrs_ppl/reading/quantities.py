@@ -170,11 +170,17 @@ _TOO_OFTEN = re.compile(
 )
 """So often is once too many."""
 _COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
+_COUNTED = re.compile(
+    r"most|least|times|once|twice|thrice|m(?:ax|in)imum|more than|less than|fewer|up to|exactly|precisely|only"
+)
+"""One of these stands in all that says how often, and is found sooner."""
 
 
 @lru_cache(maxsize=1024)
 def count_of(text: str) -> Count | None:
     """How often a text says that something may or must be done, where it says so."""
+    if not _COUNTED.search(text.lower()):
+        return None
     found = [m for pattern in _COUNTS if (m := pattern.search(text))]
     if not found:
         often = _TOO_OFTEN.search(text)

@@ -464,7 +464,7 @@ class Table(NamedTuple):
 
     def total(self, features: Iterable[str]) -> NDArray[np.float64]:
         """The weights of some features together; those that no fit knows have none."""
-        found = [row for f in dict.fromkeys(features) if (row := self.at.get(f)) is not None]
+        found = [row for row in map(self.at.get, dict.fromkeys(features)) if row is not None]
         total: NDArray[np.float64] = self.rows[found].sum(axis=0)
         return total
 

@@ -57,22 +57,23 @@ class Saying(NamedTuple):
 
 class _Ways(NamedTuple):
     classes: dict[str, frozenset[int]]
-    sayings: dict[tuple[str, str], tuple[Saying, ...]]
+    sayings: dict[str, dict[str, list[Saying]]]
     """By their first word and how their second one begins."""
 
 
 @cache
 def _ways() -> _Ways:
     classes: dict[str, set[int]] = {}
-    sayings: dict[tuple[str, str], list[Saying]] = {}
+    sayings: dict[str, dict[str, list[Saying]]] = {}
     for number, line in enumerate(FILE.read_text(encoding="utf-8").splitlines()):
         ways = [way.strip() for way in line.split(",")]
         for way in ways:
             classes.setdefault(way, set()).add(number)
             if " " in way:
                 saying = Saying(tuple(way.split()), number)
-                sayings.setdefault((saying.words[0], saying.words[1][:_LONG]), []).append(saying)
-    return _Ways({w: frozenset(c) for w, c in classes.items()}, {w: tuple(s) for w, s in sayings.items()})
+                by_second = sayings.setdefault(saying.words[0], {})
+                by_second.setdefault(saying.words[1][:_LONG], []).append(saying)
+    return _Ways({w: frozenset(c) for w, c in classes.items()}, sayings)
 
 
 @cache
@@ -92,9 +93,12 @@ def sayings_at(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Classes of the sayings whose first word stands at a place, with the places of their words."""
     known = _ways().sayings
+    firsts = sorted(known.keys() & {tokens[i].text, *word(tokens[i].text).lemmas})
+    if not firsts:
+        return
     seconds = {t.text[:_LONG] for t in tokens[max(i - BEFORE, 0) : i + REACH + 6]} | {PLACE}
-    for first in sorted({tokens[i].text, *word(tokens[i].text).lemmas}):
-        for saying in (s for second in sorted(seconds) for s in known.get((first, second), ())):
+    for by_second in map(known.__getitem__, firsts):
+        for saying in (s for second in sorted(seconds & by_second.keys()) for s in by_second[second]):
             if places := _said_at(saying.words, tokens, i, place_words):
                 yield saying.of, places
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
@@ -33,7 +34,12 @@ class Mentioned:
         self.options = options(self.marked, weights)
 
     def _sentence(self, k: int) -> Sentence:
-        return self._sentence_at(self.text.tokens[self.marked.mentions[k].at].start)
+        return self._sentences[k]
+
+    @cached_property
+    def _sentences(self) -> list[Sentence]:
+        """Of each mention."""
+        return [self._sentence_at(self.text.tokens[m.at].start) for m in self.marked.mentions]
 
     def _sentence_at(self, place: int) -> Sentence:
         sentences = self.text.said.sentences

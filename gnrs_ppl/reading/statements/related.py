@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.constructions import Constructions, Sentence
 from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import SYMMETRIC, Weights
@@ -182,6 +183,8 @@ class Related(Settled):
         """Whether a construction asks within a time for what is taken for a ban, or words say by when it is due, and nothing in
         the sentence is negative.
         """
+        if not durations(self._sentence(k).text):
+            return False
         asked = any(
             s.best.template == _ASKED[label]
             and s.best.activation is not None
@@ -190,10 +193,11 @@ class Related(Settled):
             and [a.activity for a in s.best.targets] == [self.marked.acts[k]]
             for s in self.text.said.statements
         )
+        if not (asked or patterns.AT_LATEST.search(self._sentence(k).text)):
+            return False
         words = patterns.NOT_NEGATIVE.sub(" ", self._sentence(k).text)
         bans = any(p.search(words) for p in (patterns.NEGATIVE, DISAPPROVES, patterns.EARLIEST))
-        by_then = patterns.AT_LATEST.search(self._sentence(k).text)
-        return bool((asked or by_then) and durations(words) and not bans)
+        return bool(durations(words)) and not bans
 
     def _meant(self, start: int, stop: int) -> Mapping[str, str]:
         """What relations are in a sentence that says that its acts may come in either order, that the one asks for
@@ -213,11 +217,17 @@ class Related(Settled):
 
     def _until(self, end: int) -> int:
         """Where a sentence ends with those behind it that tell no act well and only say in which order acts come."""
-        for sentence in self.text.said.sentences:
-            silent = sentence.start >= end - 1 and not self._told_in(sentence)
-            if silent and any(p.search(sentence.text) for p in (patterns.EITHER_ORDER, patterns.NEXT)):
-                return sentence.end
-        return end
+        return next((sentence.end for sentence in self._of_order if sentence.start >= end - 1), end)
+
+    @cached_property
+    def _of_order(self) -> list[Sentence]:
+        """The sentences that tell no act well and say in which order acts come."""
+        orders = patterns.EITHER_ORDER, patterns.NEXT
+        return [
+            sentence
+            for sentence in self.text.said.sentences
+            if any(p.search(sentence.text) for p in orders) and not self._told_in(sentence)
+        ]
 
     def _once_more(self, k: int) -> bool:
         """Whether a mention is of one time too many: "a second scan"."""
