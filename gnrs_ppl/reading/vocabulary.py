@@ -455,7 +455,9 @@ def _content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept)) or tuple(words)
 
 
+@lru_cache(maxsize=4096)
 def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
+    """The words of each way to say an act."""
     noun = action.noun or ""
     if noun.split(" ")[0] not in LIGHT:  # of a hold on the invoice little else would be left
         noun = _PREPOSITION.sub(" ", noun)

@@ -125,6 +125,7 @@ class Word(NamedTuple):
     person: bool
 
 
+@cache
 def lemmas(form: str, pos: str) -> tuple[str, ...]:
     """Base forms of an inflected verb (``v``) or noun (``n``); none where no word of that kind has this
     form.
