@@ -38,6 +38,8 @@ _ONE = (
 DURATION = re.compile(
     rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE
 )
+_ANY_UNIT = re.compile(rf"\b{_UNIT}\b", re.IGNORECASE)
+"""No duration is without one, and it is found sooner."""
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
 
@@ -77,6 +79,8 @@ class Length(NamedTuple):
 @lru_cache(maxsize=1024)
 def durations(text: str) -> tuple[Length, ...]:
     """Every duration of a text, in order."""
+    if not _ANY_UNIT.search(text):
+        return ()
     found = []
     for m in DURATION.finditer(text):
         if _ORDINAL.search(text, 0, m.end()) or _SHARE.match(text, m.start()):
@@ -116,7 +120,7 @@ def after_it_went_by(text: str) -> str:
     """A text in which a time that went by since something is a time after it, every other word in its place: "once 60
     days have passed since the notification".
     """
-    return _GONE_BY.sub(_after, text)
+    return _GONE_BY.sub(_after, text) if durations(text) else text
 
 
 def _after(gone: re.Match[str]) -> str:

@@ -85,10 +85,17 @@ class Mentioned:
         before = tokens[at - 2].text if at > 1 and tokens[at - 1].text in ("already", "previously") else ""
         return bool(lemmas(before, "n")) and before not in STOP
 
-    def _told_in(self, sentence: Sentence) -> list[int]:
+    def _told_in(self, sentence: Sentence) -> Sequence[int]:
         """The best mention of each act that a sentence tells well, in their order, less those within the words of
         one told better.
         """
+        return self._told_by_sentence[self.text.said.sentences.index(sentence)]
+
+    @cached_property
+    def _told_by_sentence(self) -> list[Sequence[int]]:
+        return [self._best_told(sentence) for sentence in self.text.said.sentences]
+
+    def _best_told(self, sentence: Sentence) -> Sequence[int]:
         told = {k: m.told[0] for k, m in enumerate(self.marked.mentions)}
         inside = [
             k
