@@ -84,7 +84,10 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         "after",
         rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work|(?:that|this|then|the same) (?:day|date|moment|time|point))\b)",
     ),
-    ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
+    (
+        "after",
+        r"(?:for|at|on|with|upon|(?<!only )after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))",
+    ),
     (
         "before",
         rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
@@ -215,6 +218,11 @@ _PLAIN_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """Where a clause with a subject of its own begins that no modal binds: ", and the customer gets …"."""
+_SPLICED = re.compile(
+    r",\s*(?=(?:(?:the|an?|each|every|all)\s+)?[\w-]+\s+(?:is|are)\s+(?:(?:not|never|also|only)\s+)*[a-z]+(?:ed|nt|en|id|ut)\b)",
+    re.IGNORECASE,
+)
+"""Where one begins behind a comma alone: ", penalties are added once"."""
 _COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
 _LIST_TO_COME = re.compile(
     r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|"
@@ -642,6 +650,7 @@ def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
         *_CONJUNCTION.finditer(text, start, end),
         *_COMMA_AND.finditer(text, start, end),
         *_plain_clauses(text, start, end),
+        *_SPLICED.finditer(text, start, end),
     ]
     cuts = sorted(
         {
