@@ -101,6 +101,7 @@ NO_PLACE = log(without="location")
         ("The cash register must show that staff checked in after the shift started.", small.LOG, "no_such_log", "no log like 'cash register' is kept"),
         (f"{CHECK_IN} Any breach is reviewed by the waiter union.", small.LOG, "no_such_role", "nobody is called 'waiter union'"),
         ("On Mondays, staff must check in after a shift starts.", small.LOG, "no_such_field", "no act and no field of the log shows 'Mondays'"),
+        ("Staff may not check in later than ten minutes after a shift starts.", small.LOG, "time_not_read", "to bar what comes later than 'ten minutes' may ask for it within that time, or allow it within that time only"),
         ("After a shift starts, staff must check in by the end of the week.", small.LOG, "time_not_read", "the time 'by the end of the week' is stated and could not be read as the time of anything"),
         ("Staff must check in on the very day the shift starts.", small.LOG, "time_not_read", "the time 'on the very day' is stated and could not be read as the time of anything"),
         ("After a shift starts, staff must check in on the same day.", small.LOG, "time_not_read", "the time 'on the same day' is stated and could not be read as the time of anything"),

@@ -34,6 +34,10 @@ COMPARED_WITH = re.compile(
     re.IGNORECASE,
 )
 """Whom another person is told apart from: "another clerk than the one who drew it up"."""
+LATER_THAN = re.compile(
+    r"(?<!until )(?<!unless )(?<!only )(?<!if )(?<!when )\b(?:later|more|longer) than\s+$", re.IGNORECASE
+)
+"""Before a length: bars what comes later, and nothing within it."""
 ORDINALS: dict[Grain, str] = {
     "day": "dates only",
     "minute": "minutes only",
@@ -90,6 +94,10 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     if narrows and not context.records.prospective:
         told = f"no act and no field of the log shows '{narrows}'"
         return Refused(told, REMEDY, reason="no_such_field")
+    if late := _barred_when_late(readings, context.rule):
+        either = "may ask for it within that time, or allow it within that time only"
+        told = f"to bar what comes later than '{late}' {either}"
+        return Refused(told, "say which: 'must … within', or 'only … within'", reason="time_not_read")
     if goal.within is None and (lost := _lost_time(readings, context.rule)):
         told = f"the time '{lost}' is stated and could not be read as the time of anything"
         return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
@@ -99,6 +107,27 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
             told, "say it in a sentence of its own, or state the goal's fields", reason="part_not_read"
         )
     return _beside(Material(context))
+
+
+def _barred_when_late(readings: Readings, rule: int) -> str:
+    """A length after which a sentence bars an act, where it was read as one within which the act is barred
+    or due.
+    """
+    sentence = readings.sentence
+    for number in rules_of(readings)[rule]:
+        best = readings.statements[number].best
+        if best.time is None:
+            continue
+        for told in durations(sentence):
+            here = told.start < best.time.span.end and best.time.span.start < told.end
+            later = LATER_THAN.search(sentence, 0, told.start)
+            before = patterns.NEGATIVE.search(sentence, 0, told.start)
+            ends = SENTENCE_END.search(sentence, told.end)
+            behind = patterns.NEGATIVE.search(sentence, told.end, ends.start() if ends else len(sentence))
+            turned = before or behind if best.template == "not_response" else behind and not before
+            if here and later and turned:
+                return readings.words(Span(told.start, told.end))
+    return ""
 
 
 def _lost_time(readings: Readings, rule: int) -> str:
