@@ -4,8 +4,8 @@
 Four tables. English sentences of Text2Declare with gold constraints, a third of which was held out while the
 reader was written (by the first activity, so that paraphrases stand together). Sentences of compliance
 officers in twelve lines of work and on ten business logs, which neither the reader's authors nor its
-training saw. The dev goals drafted from their sentences alone, fields emptied, and from eight sets of
-rewordings, of which d, g and h nobody looked at; the weights of each are fitted to the other fifteen goals.
+training saw. The dev goals drafted from their sentences alone, fields emptied, and from ten sets of
+rewordings, of which h, i and j nobody looked at; the weights of each are fitted to the other fifteen goals.
 Sentences about real logs, each with the rule it means or the reason to refuse it. What is
 missing beside the checkout is left out and said.
 """
@@ -65,9 +65,10 @@ FURTHER = (
     "five_offices",
     "new_desks",
     "six_desks",
+    "seven_writers",
 )
-"""More sentences about the same logs, as sums. Nobody worked on kept, kept_auditors, five_offices and
-six_desks, nor on the even ones of the refusals."""
+"""More sentences about the same logs, as sums. Nobody worked on kept, five_offices and seven_writers, nor on
+the even ones of the refusals."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -268,6 +269,8 @@ class Drafted(NamedTuple):
     reworded_f: float
     reworded_g: float
     reworded_h: float
+    reworded_i: float
+    reworded_j: float
 
 
 def goal_scores() -> Iterator[Drafted]:
@@ -278,7 +281,7 @@ def goal_scores() -> Iterator[Drafted]:
     betas = fitted_to_others(problem_of(dev_data()), len(ids), _frozen_kappa())
     words = [
         yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8"))
-        for which in "abcdefgh"
+        for which in "abcdefghij"
     ]
     for goal, beta in zip(ids, betas, strict=True):
         context = load_context(goal)
