@@ -66,6 +66,7 @@ FURTHER = (
     "new_desks",
     "six_desks",
     "seven_writers",
+    "voices",
 )
 """More sentences about the same logs, as sums. Nobody worked on kept, five_offices and seven_writers, nor on
 the even ones of the refusals."""
