@@ -175,3 +175,14 @@ def test_an_order_behind_a_duty_leaves_the_duty(order: str) -> None:
         ("response", ("Issue", "Notify"), "P90D"),
         ("precedence", ("Send", "Notify"), ""),
     ]
+
+
+def test_what_excuses_from_a_duty_excuses_no_ban_of_another_sentence() -> None:
+    sentence = (
+        "Every fine must be paid within 60 days of its notification, unless document X was printed. "
+        "A fine that was paid must not be sent."
+    )
+    duty, ban = (s.best for s in read(sentence, SCHEMA).statements)
+    assert duty.exception is not None
+    assert duty.exception.activity == "Print X"
+    assert (ban.template, ban.activities, ban.exception) == ("not_response", ("Pay", "Send"), None)

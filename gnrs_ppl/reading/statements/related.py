@@ -273,15 +273,20 @@ class Related(Settled):
 
     def _beside(self, label: str, relation: Relation) -> list[int]:
         """Mentions that are something to the acts of a relation, more probably than not; of a list of ways to
-        meet a duty also those within.
+        meet a duty also those within. What is something to the act that opens only stands in one sentence with what
+        is asked: "must be paid, unless it was appealed. A fine that was paid must not …".
         """
         if label == "or":
             return self._alternatives(relation)
+        asked = self._sentence(self.relations[relation].target)
         return sorted(
-            self.relations[r].target
+            likely.target
             for r, likely in self.relations.items()
             if r.label == label
-            and r.other in (relation.target, relation.other)
+            and (
+                r.other == relation.target
+                or (r.other == relation.other and self._sentence(likely.target) is asked)
+            )
             and likely.probability >= LIKELY
             and r.target not in (relation.target, relation.other)
         )
