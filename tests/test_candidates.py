@@ -581,6 +581,26 @@ def test_the_example_offers_a_procedure_of(steps: list[tuple[str, str | None]]) 
     assert any(set(wanted) <= set(found) for found in same_stages), offered
 
 
+@pytest.mark.parametrize("kept", [{"waiter", "duty_manager", "visitor"}, {"waiter", "owner", "visitor"}])
+def test_with_fewer_offices_than_two_nobody_hears_an_appeal_against_themselves(kept: set[str]) -> None:
+    context = context_for(EXAMPLE)
+    roles = tuple(role for role in context.schema.roles if role.name in kept)
+    goal = context.goal.model_copy(update={"roles": ("waiter",)})
+    alone = replace(context, schema=context.schema.model_copy(update={"roles": roles}), goal=goal)
+    material = Material(alone)
+    assert set(material.overseers) == kept - {"waiter"}
+    assert material.overseers[0] != "visitor"
+    offered = [c.content for c in build_pools(alone).pools.procedure]
+    heard = [
+        (step.role, {other.role for other in content.steps if other.stage == "decision"})
+        for content in offered
+        for step in content.steps
+        if step.stage == "appeal"
+    ]
+    assert heard
+    assert all(role not in decided for role, decided in heard)
+
+
 def test_the_example_drops_the_attendance_system_with_the_count_of_rows() -> None:
     events = context_for(EXAMPLE).log.events
     reasons = [

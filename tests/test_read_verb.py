@@ -126,6 +126,7 @@ def test_words_that_are_not_the_names_own_are_said_with_their_score(
     assert "read as 1. must Response(StartShift, CheckIn), within 30 minutes" in above
     assert "says 1 of 1 read statements" in printed
     assert "not said" not in printed
+    assert "chosen, as the sentence does not say: what shows it; what follows a breach" in printed
 
 
 def test_a_statement_the_rule_does_not_say_is_told(

@@ -293,21 +293,25 @@ class Material:
 
     @cached_property
     def overseers(self) -> tuple[str, ...]:
-        """Offices the rule does not bind, those with the fewest people on record first; where none is called
-        an office any such role, those that do nothing of what the sentence names before the others.
+        """Offices the rule does not bind, those with the fewest people on record first. Where fewer than two
+        are called an office the other roles follow, so that nobody hears an appeal against themselves: first
+        those somebody is recorded in, if any are, then those that do nothing of what the sentence names.
         """
         heads = self.traces.heads
         free = [t for t in self.context.schema.roles if t.name not in self.bound]
         offices = [
-            t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)
+            t.name
+            for t in free
+            if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)
         ]
+        offices.sort(key=lambda role: heads.get(role, 1 << 30))
+        if len(offices) > 1:
+            return tuple(offices)
         named = {a for s in self.readings.statements for a in s.best.activities}
         involved = {role for a in named & self.traces.homes.keys() for role in self.traces.performers(a)}
-
-        def order(role: str) -> tuple[bool, int]:
-            return not offices and role in involved, heads.get(role, 1 << 30)
-
-        return tuple(sorted((t.name for t in offices or free), key=order))
+        others = [t.name for t in free if t.name not in offices]
+        others.sort(key=lambda r: (bool(heads) and r not in heads, r in involved, heads.get(r, 1 << 30)))
+        return (*offices, *others)
 
     @staticmethod
     def _named(wanted: Sequence[str], recorded: dict[str, int]) -> str | None:

@@ -50,6 +50,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         if not is_said:
             line = beside_in_words(draft.readings)[slot]
             console.print(shown(f"not said by this rule: {line}", style="yellow"))
+    if chosen := _chosen(draft):
+        console.print(shown(f"chosen, as the sentence does not say: {chosen}"))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
         _print_prospects(console, draft)
@@ -126,6 +128,16 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         console.print(shown(f"the log suggests: {suggestion.because}; {add}", style="dim"))
     for path in written:
         console.print(shown(f"wrote {path}", style="dim"))
+
+
+def _chosen(draft: Draft) -> str:
+    """What the search chose of a rule whose sentence was read and says nothing of it."""
+    readings, prescribed = draft.readings, draft.context.schema.procedure
+    unsaid = {
+        "what shows it": readings.evidence is None,
+        "what follows a breach": readings.procedure is None and not prescribed,
+    }
+    return "; ".join(what for what, left_open in unsaid.items() if left_open and readings.statements)
 
 
 def _statements(draft: Draft) -> str:
