@@ -349,7 +349,7 @@ OTHER_WORDS = (
     (", both for the same object", ""), (", if both are for the same object", ""), (", if both are", ", both"),
     ("the first ", "each "), ("the first time in a case that they", "each time they"), ("each time they", "any time they"),
     ("any time they", "the first time in a case that they"), (" by each ", " by a "), (" by any one person", ""), (" any ", " each "), (" each ", " any "),
-    (" in the same case", ""), (", but no time above depends on that", ""), (", but leaves nothing out", ""), (", during the ", ", within "),
+    (" in the same case", ""), (", but no time above depends on that", ""), (", but nothing above depends on that", ""), (", during the ", ", within "),
     ("This is meant for", "This applies to"), ("This is about", "This is meant for"),
     ("within that time", "during that period"), ("during that period", "within that time"), ("at least ", "exactly "),
     (" must never ", " must not "), (" may ever ", " may "), ("within the ", "during the "), (" happen ", " "), ("by somebody acting as", "by"),
@@ -563,10 +563,10 @@ OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
     # what filters, what does not, and what the rule is about
     ((IN_TIME | CHECKED,), {"bearer": {"role": "waiter"}, "scope": {"roles": ["Cook"], "locations": ["restaurant"], "concerns": ["shift"]}},
      "A waiter must check in within one day after each payment in the same case. This applies at the restaurant. This is meant for kitchen "
-     "cooks, but leaves nothing out. This is about shifts."),
+     "cooks, but nothing above depends on that. This is about shifts."),
     ((IN_TIME | CHECKED,), {"trigger": {}, "scope": {"roles": ["Cook"], "locations": ["restaurant"], "objects": ["shift"]}},
      "Somebody must check in within one day after the start of each case. This is meant for kitchen cooks, for the restaurant, for a shift, "
-     "but leaves nothing out."),
+     "but nothing above depends on that."),
 ])  # fmt: skip
 def test_a_text_says_whose_act_counts_and_when(
     constraints: tuple[dict[str, object], ...], slots: dict[str, object], text: str

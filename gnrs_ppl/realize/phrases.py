@@ -112,7 +112,7 @@ IN_CASE = " in the same case"
 WINDOW_UNUSED = "but no time above depends on that"
 """What is said of a period that no constraint uses."""
 
-FILTERS_NOTHING = "but leaves nothing out"
+FILTERS_NOTHING = "but nothing above depends on that"
 """What is said of a scope by which nothing is filtered."""
 
 BOTH: dict[bool, str] = {True: ", both ", False: ", if both are "}
