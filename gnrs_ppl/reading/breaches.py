@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.evidence import segments
 from gnrs_ppl.reading.types import Span
+from gnrs_ppl.reading.wording import Wording
 
 _NOUN = (
     r"(?:breach(?:es)?|violations?|infringements?|infractions?|non-?compliance|irregularit(?:y|ies)|discrepanc(?:y|ies)|failures?|"
@@ -37,7 +38,7 @@ _ELSE = re.compile(
     re.IGNORECASE,
 )
 _OPENERS = tuple(
-    re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)
+    Wording(rf"(?<![\w-]){pattern}")
     for pattern in (
         rf"{_IF}\s+(?:there (?:is|has been|are)\s+)?(?:of\s+)?(?:(?:a|an|any|the|such|every|each|either|this|that)\s+)*{_NOUN}\b"
         r"(?:\s+(?:of|against|in)\s+[^,.;]{1,40})?(?:\s+(?:is|was|are|has been|occurs?|happens?|comes to light|appears?)[^,.;]{0,30})?",

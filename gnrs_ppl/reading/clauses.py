@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading.disapproval import DISAPPROVED_HEADING
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
+from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import BODIES, lemmas, word
 
 Kind = Literal[
@@ -109,7 +110,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ),
     ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:[\w'-]+ ){1,7}or not(?=,)"),
-    ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:i|we) (?:know|understand|realise|realize|appreciate|see)\b"),
     ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
     ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
     ("purpose", r"(?:tr(?:y|ies)|sees?|learns?|finds? out|wonders?) (?:if|whether)\b"),
@@ -179,7 +180,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))",
     ),
 )
-_COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
+_COMPILED = tuple((kind, Wording(rf"(?<![\w-]){pattern}")) for kind, pattern in _OPENERS)
 
 MODAL = (
     r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|"
@@ -193,10 +194,10 @@ MODAL = (
     r"(?:the |an? |whose |'s |’s )?(?:job|duty|task|obligation|responsibility) (?:it is )?to|falls? (?:up)?(?:on|to)|"
     r"(?:is|are) (?:something |an? (?:\w+ )?(?:matter|task|job|thing) )?for(?= (?:the |all |every |each |any )?[\w -]{1,40}? to [a-z])|"
     r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=(?:half an|[\w-]+) (?:minute|hour|day|week|"
-    r"month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|"
+    r"month)s? (?:to|after|from|of|since)\b)|(?:i|we) (?:also )?(?:need|want|expect|ask|insist)|(?:i|"
     r"we)'d like|please)"
 )
-_MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
+_MODAL = Wording(rf"\b{MODAL}\b")
 _CONJUNCTION = re.compile(
     rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |"
     rf"also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
@@ -287,7 +288,7 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
                 direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(
                     re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0])
                 )
-                found.append(_Opening(kind, m.start(), m.end(), direct, m[0].lower()))
+                found.append(_Opening(kind, m.start(), m.end(), direct, m[0]))
     for m in _WHO.finditer(text, start, end):
         stop = _end_of_relative(text, m.end(), end)
         if stop and all(stop <= o.opened or m.start() >= o.start for o in found):

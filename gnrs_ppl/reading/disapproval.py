@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gnrs_ppl.reading.wording import Wording
+
 _FAULT = (
     r"(?:breach|violation|infringement|offen[cs]e|irregularity|infraction|transgression|misconduct|no-go|mistake|error|"
     r"fault|wrong|finding|non-conformity|non-compliance|non-compliant|taboo)"
@@ -26,18 +28,17 @@ _WAYS = (
     _BAD,
     rf"(?:is|are|be|being|been|remains?) (?:\w+ )?{_OUT}",
     rf"(?:{_FAULT}s?|{_OUT})(?=\s*[:–])",
-    rf"(?:I|we) (?:will|would|do|shall|can)?(?:{_NOT}|not|won't|cannot|can't) {_TOLERATE}",
+    rf"(?:i|we) (?:will|would|do|shall|can)?(?:{_NOT}|not|won't|cannot|can't) {_TOLERATE}",
     rf"(?:will|would|shall|can|must|may|should){_NOT} be (?:tolerated|accepted|allowed|permitted)",
     rf"(?:may|must|should|shall|can){_NOT} (?:happen|occur|come about)|never to (?:happen|occur)|does{_NOT} do to|looks? bad",
 )
-DISAPPROVES = re.compile(rf"\b(?:{'|'.join(_WAYS)})\b", re.IGNORECASE)
+DISAPPROVES = Wording(rf"\b(?:{'|'.join(_WAYS)})\b")
 """Says of what is told that it is a fault, or is not to be."""
 _WRONG = rf"(?:{_FAULT}|{_OUT}|(?:un|in)(?:acceptable|admissible|permissible|tolerable|excusable)|out of (?:the question|order|bounds))"
-NO_FAULT = re.compile(
+NO_FAULT = Wording(
     rf"(?:\b(?:not|never|no longer)|n't) (?:{_IS_A} )?(?:(?:an?|any|the|in|itself|always|clear|serious) ){{0,3}}{_WRONG}\b|"
     rf"\b(?:is|are|as|constitutes?) (?:no|hardly an?) {_FAULT}\b|"
-    rf"\bnothing (?:{_WRONG}|(?:prevents|forbids|prohibits|stops|bars|speaks against))\b",
-    re.IGNORECASE,
+    rf"\bnothing (?:{_WRONG}|(?:prevents|forbids|prohibits|stops|bars|speaks against))\b"
 )
 """Says of what is told that it is no fault, which leaves it free."""
 DISAPPROVED_HEADING = re.compile(

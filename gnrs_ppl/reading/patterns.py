@@ -6,10 +6,11 @@ import re
 
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
+from gnrs_ppl.reading.wording import Wording
 
 
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+def _words(pattern: str) -> Wording:
+    return Wording(rf"\b(?:{pattern})\b")
 
 
 # how a clause binds
@@ -129,7 +130,7 @@ VICE_VERSA = _words(_VICE_VERSA)
 AND_VICE_VERSA = re.compile(rf"\b(?:{_VICE_VERSA})\W*$", re.IGNORECASE)
 """At the end of what it turns round, and not before what says in which order."""
 CHOICE = _words(r"either")
-RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
+RELATIONS: tuple[tuple[str, Wording], ...] = (
     (
         "precedes",
         _words(
@@ -426,7 +427,7 @@ UNDERGONE = re.compile(
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
 PERSON = _words(
-    "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
+    "he|she|they|you|we|i|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
 DONE_SO = re.compile(
     r"\s*(?:you|they|he|she|he or she|we|it|that|this)(?:['’](?:ve|s)| ha(?:ve|s))? (?:been )?(?:done|did)(?: so| that| this| it)?\s*[.,;]?\s*$",
@@ -456,7 +457,7 @@ TOPIC = re.compile(r"[^.;:!?]+:\s*$")
 """What a rule is about, before its colon."""
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(
-    r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like|it is (?:our|my) (?:\w+ )?(?:wish|aim|desire|hope|intention|goal)"
+    r"(?:i|we) (?:want|wish|hope|would like|aim)|(?:i|we)'d like|it is (?:our|my) (?:\w+ )?(?:wish|aim|desire|hope|intention|goal)"
 )
 ANY_DOING = re.compile(
     rf"\b(?:nothing|anything|something|everything)\b[^,.;]*?{MODAL}(?: not)? (?:be (?:done|undertaken|started)|happen|occur|take place|"

@@ -100,7 +100,7 @@ class Alone(Pairs):
             template, n, why = counted(count, bound)
         elif not bound.negative and not patterns.BEFORE_THE_END.search(frame.whole):
             begins, ends = list(patterns.BEGINS.finditer(rest)), list(patterns.ENDS.finditer(rest))
-            if ends and (not begins or "end" in ends[-1][0].lower()):
+            if ends and (not begins or "end" in ends[-1][0]):
                 template, why = "end", f"'{ends[-1][0]}': the last act of the case"
             elif begins and frame.clause.kind == "main":
                 template, why = "init", f"'{begins[0][0]}': the first act of the case"

@@ -228,7 +228,7 @@ class Pairs(Acts):
             if sides is None:
                 continue
             left, right = sides
-            why = f"'{marks[0][0].strip()}' relates the acts"
+            why = f"'{text[slice(*marks[0].span())].strip()}' relates the acts"
             if frame.bound.negative:
                 return [list(self.pairs(1.0, "not_coexistence", right, left, frame, (), why))]
             if patterns.VICE_VERSA.search(self.text):

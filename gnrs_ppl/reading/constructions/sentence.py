@@ -79,7 +79,7 @@ class Sentence(Alone):
                 clause, [m for m in patterns.JOINTS.finditer(text) if m.start() > elapses.end()]
             )
         ):
-            why = f"'{elapses[0]}' the one act and the other"
+            why = f"'{text[slice(*elapses.span())]}' the one act and the other"
             yield list(
                 self.pairs(1.0, "response", sides[1], sides[0], frame, (), why, self.time(None, clause))
             )

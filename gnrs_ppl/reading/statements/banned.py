@@ -64,11 +64,11 @@ class Banned(Mentioned):
         if len(told) != 2:
             return None
         disapproved = DISAPPROVES.search(sentence.text)
-        plain = DISAPPROVES.sub(_blank, sentence.text)
-        if announced := patterns.ANNOUNCES.match(
-            plain
-        ):  # "make sure that": its "that" opens no relative clause
-            plain = _blank(announced) + plain[announced.end() :]
+        plain = sentence.text
+        for found in DISAPPROVES.finditer(plain):
+            plain = _without(plain, found)
+        if announced := patterns.ANNOUNCES.match(plain):
+            plain = _without(plain, announced)  # "make sure that": its "that" opens no relative clause
         one, other = (
             self._part(sentence, plain, k, before) for k, before in zip(told, (None, told[0]), strict=True)
         )
@@ -135,9 +135,9 @@ class Banned(Mentioned):
         )
 
 
-def _blank(found: re.Match[str]) -> str:
-    """As many spaces, so that places stay."""
-    return " " * len(found[0])
+def _without(text: str, found: re.Match[str]) -> str:
+    """A text with spaces in place of some words."""
+    return text[: found.start()] + " " * len(found[0]) + text[found.end() :]
 
 
 def _disapproved(one: _Part, other: _Part) -> Ban | None:
