@@ -62,6 +62,7 @@ def undergone(text: str) -> bool:
     return word.endswith("ed") or (bool(verbs) and word not in verbs)
 
 
+@lru_cache(maxsize=4096)
 def functional(text: str) -> bool:
     """Whether a word only binds or orders."""
     return any(

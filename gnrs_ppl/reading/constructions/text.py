@@ -69,14 +69,18 @@ class Constructions:
 
     def is_aim(self, i: int) -> bool:
         """Whether a token stands in a sentence that only says what the rest is for, or in what once befell several."""
-        at = self.tokens[i].start
+        return any(span.start <= self.tokens[i].start < span.end for span in self._asks_nothing)
+
+    @cached_property
+    def _asks_nothing(self) -> list[Span]:
+        """Sentences that only say what the rest is for, and what once befell several."""
         aims = [Span(aim.start, aim.end) for aim in self.said.aims]
-        history = [
+        return aims + [
             Span(c.start, c.end)
-            for c, _ in self.bound_clauses
+            for sentence in self.said.sentences
+            for c in sentence.parts
             if c.kind == "background" and HISTORY.match(self.sentence, c.opened)
         ]
-        return any(span.start <= at < span.end for span in (*aims, *history))
 
     def _at_names(self, kind: str) -> frozenset[int]:
         """Tokens of the names of a kind."""
