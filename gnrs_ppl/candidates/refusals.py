@@ -21,7 +21,7 @@ from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, ways
 from gnrs_ppl.reading.narrowing import lost_clause, narrowed_by
 from gnrs_ppl.reading.plain import declare_name, either_of, why_nothing
-from gnrs_ppl.reading.quantities import CALENDAR, SINCE, durations
+from gnrs_ppl.reading.quantities import CALENDAR, SINCE, UNCOUNTED, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
@@ -153,7 +153,15 @@ def _lost_time(readings: Readings, rule: int) -> str:
         )
         and not SINCE.search(readings.sentence, 0, t.start)
     ]
-    for told in sorted((*(Span(t.start, t.end) for t in durations(readings.sentence)), *calendar)):
+    counted = [Span(t.start, t.end) for t in durations(readings.sentence)]
+    vague = [Span(*m.span("unit")) for m in UNCOUNTED.finditer(readings.sentence)]
+    vague = [
+        t
+        for t in vague
+        if any(t.start <= start < t.end for start in lost)
+        and not any(t.start < c.end and c.start < t.end for c in counted)
+    ]
+    for told in sorted((*counted, *calendar, *vague)):
         here = bisect(ends, told.start)
         if any(bisect(ends, start) == here for start in used) and not any(
             told.start < h.end and h.start < told.end for h in heeded

@@ -523,7 +523,7 @@ PERIOD = _words(
 EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
 NO_LIMIT = re.compile(
     r"(?:per|every|each|a|(?<!until )at least|minimum of|no less than|not less than|for|lasting|"
-    r"of)\s*$",
+    r"(?<!inside )of)\s*$",
     re.IGNORECASE,
 )
 RATE = re.compile(r"\b(?:once|twice|thrice|times)\s+$", re.IGNORECASE)

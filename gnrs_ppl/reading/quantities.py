@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -10,38 +11,58 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.words import NUMBERS as NUMBER_WORDS
 from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, WORKING_UNITS, scaled, total
 
-NUMBERS = {"a": 1, "an": 1, "the": 1, "the first": 1, "a hundred": 100, "one hundred": 100} | {
-    words.replace("-", sep): n for words, n in NUMBER_WORDS.items() for sep in "- "
-}
+_TO_99 = {words.replace("-", sep): n for words, n in NUMBER_WORDS.items() for sep in "- "}
+NUMBERS = (
+    {"a": 1, "an": 1, "the": 1, "the first": 1, "a couple of": 2}
+    | {"half a dozen": 6, "a dozen": 12, "dozen": 12, "two dozen": 24}
+    | _TO_99
+)
+_ANY_UNDER_100 = "|".join(sorted(_TO_99, key=len, reverse=True))
+_HUNDREDS = (
+    rf"(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]hundred(?:(?: and)?[ -](?:{_ANY_UNDER_100}))?"
+)
 _ONE_UNIT = (
-    r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following|before(?:hand)?|preceding)\b)"
+    r"the(?=\s+(?:minute|hour|day|night|week|fortnight|month|quarter|year)\s+"
+    r"(?:after|following|from|since|before(?:hand)?|preceding)\b)"
 )
 NUMBER = (
-    rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the', 'the first'}, key=len, reverse=True))})"
+    rf"(?:\d+|{_ONE_UNIT}|{_HUNDREDS}|"
+    rf"{'|'.join(sorted(NUMBERS.keys() - {'the', 'the first'}, key=len, reverse=True))})"
 )
 _LENGTH = (
     UNIT_LENGTHS
     | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()}
-    | {
-        "night": Duration(days=1),
-        "quarter": Duration(months=3),
-    }
+    | {"night": Duration(days=1), "quarter": Duration(months=3)}
+    | {"wk": UNIT_LENGTHS["week"], "yr": UNIT_LENGTHS["year"]}
+    | {"h": UNIT_LENGTHS["hour"], "d": UNIT_LENGTHS["day"]}
 )
 _WORKING = WORKING_UNITS | {"working week": Duration(working_days=5)}
-_UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
+_LONG_UNITS = "|".join(sorted((unit for unit in _LENGTH if len(unit) > 1), key=len, reverse=True))
+_UNIT = rf"(?:(?:{_LONG_UNITS})s?(?<!quarter)(?<!quarters)|quarters?(?![ -](?:of an? )?(?:hour|day|year)\b))"
+_KIND = r"(?:working|business|bank(?:ing)?|calendar|consecutive|full|whole|clear)"
+_PERIOD = r"(?:period|(?:time )?limit|deadline|window|term|interval|time ?frame)"
+_LEAD = rf"(?:an? (?=[\w-]+[ -]{_UNIT}[ -]{_PERIOD}\b)|(?:an?|the) (?:(?:maximum|total|whole) )?(?:{_PERIOD}|maximum|space|course) of )"
+"""What stands before a time that a noun calls so: a two-day limit, a period of ten days."""
+_PART = r"(?:half(?: of)?|(?:(?:a|one|three)[- ])?quarters?(?:[- ]of|(?=[- ]hour)))"
 _ONE = (
-    rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|"
-    rf"three)[- ]quarters? of an? (?:hour|year))|(?P<number>{NUMBER})"
-    rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|"
-    rf"clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
+    rf"{_LEAD}?(?:(?:the |an? )?(?P<part>{_PART})[- ](?:an?[- ])?(?P<whole>{_UNIT})|"
+    rf"(?P<number>\d{{1,3}}(?:,\d{{3}})+|\d+[.,]\d{{1,2}}|\d*½|{NUMBER})(?P<half>[- ]and[- ]a[- ]half)?"
+    rf"(?:\s*\(\s*{NUMBER}\s*\))?(?:(?:(?<=[\d½])|[\s-]+)(?:(?P<kind>{_KIND})[\s-]+)?(?P<unit>{_UNIT})(?P<more> and a half)?|"
+    rf"(?<=\d)\s?(?P<letter>[hd])))\b['’]?(?:(?<=['’]) time\b|[ -]{_PERIOD}\b)?"
 )
 DURATION = re.compile(
-    rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE
+    rf"(?<![\w.,/]){_ONE}(?: or (?P<rather>two|three)\b|(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b))?",
+    re.IGNORECASE,
 )
-_ANY_UNIT = re.compile(rf"\b{_UNIT}\b", re.IGNORECASE)
+_ANY_UNIT = re.compile(rf"(?:\b|(?<=[\d½]))(?:{_UNIT}|(?<=\d)[hd]|(?<=\d )[hd])\b", re.IGNORECASE)
 """No duration is without one, and it is found sooner."""
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
+UNCOUNTED = re.compile(
+    rf"\b(?:within|inside|in|for|after|during|over|throughout|than|at most)\s+(?:[\w½-]+\s+){{0,3}}?(?P<unit>half an? {_UNIT}|(?:{_LONG_UNITS})s)\b",
+    re.IGNORECASE,
+)
+"""A time, where it is none of these: of so many days as nobody can tell ("a few days")."""
 
 _ORDINAL = re.compile(r"(?<!within )(?<!than )(?<!for )(?<!in )(?<!after )\ba second$", re.IGNORECASE)
 """One more, and no time: "a second voucher"."""
@@ -85,28 +106,30 @@ def durations(text: str) -> tuple[Length, ...]:
     for m in DURATION.finditer(text):
         if _ORDINAL.search(text, 0, m.end()) or _SHARE.match(text, m.start()):
             continue
-        working = (m["kind"] or "").lower() in ("working", "business")
-        if m["half"]:
-            half = m["half"].lower()
-            if "day" in half:
-                length = Duration(seconds=12 * 3600)
-            elif "year" in half:
-                length = Duration(months=9 if "three" in half else 3 if "quarter" in half else 6)
-            else:
-                three = "three" in half
-                length = Duration(
-                    seconds=2700 if three else 900 if "quarter" in half else 5400 if "and a" in half else 1800
-                )
-        elif working and not m["number2"] and f"working {_one(m['unit'])}" in _WORKING:
-            length = scaled(_WORKING[f"working {_one(m['unit'])}"], number(m["number"]))
+        working = (m["kind"] or "").lower().startswith(("working", "business", "bank"))
+        length: Duration | None
+        if m["part"]:
+            part = m["part"].lower()
+            length = _scaled(
+                Fraction("3/4" if "three" in part else "1/2" if "half" in part else "1/4"), m["whole"]
+            )
+        elif working and not m["number2"] and (unit := _WORKING.get(f"working {_one(m['unit'])}")):
+            length = _times(_amount(m), unit)
         else:
-            length = _scaled(m["number"], m["unit"])
-        if m["number2"]:
-            more = _scaled(m["number2"], m["unit2"])
-            length = total(length, more)
-        if length != Duration():
+            length = _scaled(_amount(m), m["unit"] or m["letter"])
+        if m["number2"] and length is not None:
+            length = total(length, scaled(_LENGTH[_one(m["unit2"])], number(m["number2"])))
+        if length is not None and length != Duration():
             found.append(Length(length, working and not length.working, m.start(), m.end()))
     return tuple(found)
+
+
+def _amount(m: re.Match[str]) -> Fraction:
+    """How many units: 90, 1,500, 1.5, two and a half, a day or two."""
+    words = m["rather"] or m["number"]
+    digits = re.sub(r",(?=\d{3})", "", words).replace(",", ".")
+    units = Fraction(digits.strip("½") or 0) if re.match(r"[\d½]", digits) else Fraction(number(words))
+    return units + Fraction(1, 2) if m["half"] or m["more"] or "½" in words else units
 
 
 _GONE_BY = re.compile(
@@ -132,13 +155,33 @@ def _one(unit: str) -> str:
     return unit.lower().removesuffix("s")
 
 
-def _scaled(amount: str, unit: str) -> Duration:
-    return scaled(_LENGTH[_one(unit)], number(amount))
+def _scaled(amount: Fraction, unit: str) -> Duration | None:
+    return _times(amount, _LENGTH[_one(unit)])
+
+
+def _times(amount: Fraction, unit: Duration) -> Duration | None:
+    """So many units, also parts of them; None where that is no whole number of months, working days or seconds."""
+    days = int(amount * unit.days)
+    seconds = amount * unit.seconds + (amount * unit.days - days) * 86400
+    parts = (
+        amount * unit.months,
+        Fraction(days),
+        seconds,
+        amount * unit.working_days,
+        amount * unit.working_hours,
+    )
+    return Duration(*map(int, parts)) if all(part.denominator == 1 for part in parts) else None
 
 
 def number(words: str) -> int:
     """A number in digits or words."""
-    return int(words) if words.isdigit() else NUMBERS[words.lower()]
+    if words.isdigit():
+        return int(words)
+    hundreds, of_hundred, rest = words.lower().partition("hundred")
+    if not of_hundred:
+        return NUMBERS[hundreds]
+    behind = rest.strip(" -").removeprefix("and").strip(" -")
+    return 100 * NUMBERS[hundreds.strip(" -")] + (NUMBERS[behind] if behind else 0)
 
 
 class Count(NamedTuple):
