@@ -186,3 +186,41 @@ def test_what_excuses_from_a_duty_excuses_no_ban_of_another_sentence() -> None:
     assert duty.exception is not None
     assert duty.exception.activity == "Print X"
     assert (ban.template, ban.activities, ban.exception) == ("not_response", ("Pay", "Send"), None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        (
+            "After the issue the fine must be sent within 30 days and paid within 60 days.",
+            [("response", ("Issue", "Send"), "P30D"), ("response", ("Issue", "Pay"), "P60D")],
+        ),
+        (
+            "After the issue the fine must, within 30 days, be sent and, within 60 days, be paid.",
+            [("response", ("Issue", "Send"), "P30D"), ("response", ("Issue", "Pay"), "P60D")],
+        ),
+        (
+            "After the issue the fine must be sent and paid within 60 days.",
+            [("response", ("Issue", "Send"), "P60D"), ("response", ("Issue", "Pay"), "P60D")],
+        ),
+        (
+            "Every fine must be sent within 90 days of its issue and notified within 30 days of its dispatch.",
+            [("response", ("Issue", "Send"), "P90D"), ("response", ("Send", "Notify"), "P30D")],
+        ),
+        (
+            "A fine has to be sent within 90 days after its issue, notified within 30 days of its dispatch, and then "
+            "paid within 60 days of its notification.",
+            [
+                ("response", ("Issue", "Send"), "P90D"),
+                ("response", ("Send", "Notify"), "P30D"),
+                ("response", ("Notify", "Pay"), "P60D"),
+            ],
+        ),
+        (
+            "The fine must be sent within 90 days of its issue and document X printed within one day of the dispatch.",
+            [("response", ("Issue", "Send"), "P90D"), ("response", ("Send", "Print X"), "P1D")],
+        ),
+    ],
+)
+def test_each_act_has_its_own_time(sentence: str, wanted: list[tuple[str, tuple[str, ...], str]]) -> None:
+    assert told(read(sentence, SCHEMA)) == wanted

@@ -15,7 +15,7 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.patterns import DUTY, NEGATIVE, PERMISSION
-from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
 from gnrs_ppl.reading.words import SYNONYM
@@ -84,6 +84,19 @@ _IN_TURN = re.compile(
     re.IGNORECASE,
 )
 """What follows the act that must follow another."""
+_SINCE = rf"{PLAIN_DURATION} (?:of|after|from|following|since)\b"
+_MUST_BE = re.compile(
+    rf"(?:^|(?<=[.;!?]\s))(?P<subject>[^.;!?]*?)(?P<modal>\b(?:{MODAL}) (?:then )?be\b)(?=[^.;!?]*?\b{_SINCE})",
+    re.IGNORECASE,
+)
+_AND_SINCE = re.compile(
+    r"(?:,? and|,)(?: then)? (?P<subject>(?:[\w'’-]+ ){1,4}?)??(?:be )?"
+    rf"(?P<rest>\w+(?: (?:to|by|with|on|for)(?: \w+){{1,4}}?)? (?:within|in|no later than|not later than) {_SINCE})",
+    re.IGNORECASE,
+)
+"""What else must be done, in a time of its own that runs from an act of its own: "must be sent within 90 days of its
+issue and notified within 30 days of its dispatch".
+"""
 
 
 class Piece(NamedTuple):
@@ -128,6 +141,7 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
         if _BINDS.search(text, 0, m.start()) and patterns.DUTY.search(m["rest"]):
             kind = "by" if m["that"].lower().startswith("by") else "before"
             found.append(TakenUp(kind, Span(*m.span("all")), (Span(*m.span("that")), Span(*m.span("rest")))))
+    found += _each_since(text)
     for m in _IN_TURN.finditer(text):
         turned = Span(*m.span("first")), Span(*m.span("turn")), Span(*m.span("rest"))
         found.append(TakenUp("turn", Span(*m.span("all")), turned))
@@ -144,12 +158,26 @@ def set_apart(text: str) -> tuple[str, list[TakenUp]]:
         one
         for one in found
         if _BINDS.search(text, one.span.start, one.span.end)
-        or one.kind in ("same", "else", "doer", "before", "order", "turn")
+        or one.kind in ("same", "else", "doer", "before", "order", "turn", "each")
     ]
     letters = list(text)
     for one in found:
         letters[one.span.start : one.span.end] = " " * (one.span.end - one.span.start)
     return "".join(letters), sorted(found, key=lambda t: t.span)
+
+
+def _each_since(text: str) -> Iterator[TakenUp]:
+    leads = _MUST_BE.finditer(text) if len(durations(text)) > 1 else ()
+    for lead in leads:
+        end = _sentence_around(text, lead.end())[1]
+        more = list(_AND_SINCE.finditer(text, lead.end(), end))
+        stops = [*(m.start() for m in more[1:]), end]
+        if not more or not durations(text[lead.end() : more[0].start()]):
+            continue
+        for m, stop in zip(more, stops, strict=True):
+            subject = m.span("subject") if m["subject"] else lead.span("subject")
+            words = Span(*subject), Span(*lead.span("modal")), Span(m.start("rest"), stop)
+            yield TakenUp("each", Span(m.start(), stop), words)
 
 
 def _lists(text: str) -> Iterator[TakenUp]:
@@ -181,6 +209,9 @@ def told_anew(text: str, one: TakenUp, before: Sequence[Statement], schema: Sche
     if one.kind == "list":
         lead, *items = one.words
         return [_item(text, lead, item) for item in items]
+    if one.kind == "each":
+        subject, modal, rest = one.words
+        return [made(text, [subject, (" ", modal), modal, (" ", rest), rest, (".", rest)], (one.span,))]
     last = last_before(one, before)
     if last is None:
         return []

@@ -26,7 +26,7 @@ from gnrs_ppl.reading.otherwise import (
     where_missed,
 )
 from gnrs_ppl.reading.placed import placed
-from gnrs_ppl.reading.quantities import after_it_went_by, durations
+from gnrs_ppl.reading.quantities import Length, after_it_went_by, durations
 from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
@@ -45,6 +45,8 @@ _BARS_LATER = ("not_response", "not_precedence")
 """Bans of what comes after an act: no circumstances, though they bind by no word."""
 AS_WELL = 0.06
 """How little better the words of one act may tell it than another whose words they are as well."""
+_END = re.compile(r"[.;!?](?=\s|$)|$")
+"""Of a sentence."""
 _FREES = re.compile(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}", re.IGNORECASE)
 """Says that something is no fault or not needed."""
 _NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
@@ -239,7 +241,7 @@ class Reader(Doubted):
         ]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}
-        statements, heeded = self._timed_behind(_timed_from(statements))
+        statements, heeded = self._timed_behind(_each_timed(_timed_from(statements), self.text.sentence))
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
         missed = [
             m
@@ -591,6 +593,41 @@ def _timed_from(statements: Sequence[Statement]) -> list[Statement]:
         return replace(reading, time=None) if measured(reading) else reading
 
     return [replace(s, readings=tuple(map(without, s.readings))) for s in statements]
+
+
+def _each_timed(statements: Sequence[Statement], text: str) -> list[Statement]:
+    """Statements that share a time, each with its own where a sentence states as many as it asks acts, in turn:
+    "notified within thirty days and paid within sixty days".
+    """
+    found = list(statements)
+    for shared in dict.fromkeys(s.best.time.span for s in statements if s.best.time is not None):
+        asked = {s.best.targets[0].span.end: i for i, s in enumerate(found) if _timed_at(s.best, shared)}
+        places = sorted(asked)
+        begin = text.rfind(". ", 0, places[0]) + 1
+        end = next(m.start() for m in _END.finditer(text, places[-1]))
+        times = durations(text[begin:end]) if len(places) > 1 else ()
+        turns = [x for pair in zip(places, (begin + t.start for t in times), strict=False) for x in pair]
+        back = [x for pair in zip((begin + t.start for t in times), places, strict=False) for x in pair]
+        if len(times) != len(places) or sorted(turns) not in (turns, back):
+            continue
+        for place, own in zip(places, times, strict=True):
+            span = Span(begin + own.start, begin + own.end)
+            one = found[asked[place]]
+            found[asked[place]] = replace(one, readings=tuple(_at(r, span, own) for r in one.readings))
+    return found
+
+
+def _timed_at(reading: Reading, span: Span) -> bool:
+    return reading.time is not None and reading.time.span == span
+
+
+def _at(reading: Reading, span: Span, length: Length) -> Reading:
+    """A reading with another time than it was given."""
+    if reading.time is None or reading.time.span == span:
+        return reading
+    time = replace(reading.time, span=span, duration=length.duration, working_days=length.working)
+    used = (*(s for s in reading.used if s != reading.time.span), span)
+    return replace(reading, time=time, used=used)
 
 
 def _less_contradicted(statements: Sequence[Statement]) -> list[Statement]:
