@@ -521,3 +521,55 @@ def test_a_plain_ban_behind_a_duty_is_no_background() -> None:
     assert (duty.best.template, duty.best.activities) == ("response", ("Insert Fine Notification", "Payment"))
     assert ban.best.template == "not_response"
     assert ban.best.activities == ("Insert Date Appeal to Prefecture", "Send for Credit Collection")
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "template", "acts"),
+    [
+        ("patients", "There is to be no visit in which the results are not discussed.", "existence", ("Discuss Results",)),
+        ("patients", "There must be no visit without a discussion of the results.", "existence", ("Discuss Results",)),
+        ("patients", "No visit without triage.", "existence", ("Triage and Assessment",)),
+        ("running-example", "There may not be a case in which the ticket is not checked.", "existence", ("check ticket",)),
+        ("running-example", "No case may end without a decision on the request.", "existence", ("decide",)),
+        ("running-example", "I do not want to see a single file in which the ticket has not been checked.", "existence", ("check ticket",)),
+        ("running-example", "It is unacceptable that a ticket is not checked.", "existence", ("check ticket",)),
+        ("running-example", "A file in which the ticket was not checked is incomplete.", "existence", ("check ticket",)),
+        ("running-example", "It is not acceptable that the compensation is paid.", "absence", ("pay compensation",)),
+        ("traffic_fines", "There shall be no fine that is not sent.", "existence", ("Send Fine",)),
+        ("traffic_fines", "No fine may go unnotified.", "existence", ("Insert Fine Notification",)),
+        ("traffic_fines", "There should be no file in which a penalty is added.", "absence", ("Add penalty",)),
+        ("order_management", "There must be no order in which the goods are packed but the package is not shipped.", "response", ("create package", "send package")),
+        ("traffic_fines", "There may be no penalty without a notification of the fine.", "precedence", ("Insert Fine Notification", "Add penalty")),
+    ],
+)  # fmt: skip
+def test_no_case_may_lack_what_every_case_must_have(
+    log: str, sentence: str, template: str, acts: tuple[str, ...]
+) -> None:
+    (statement,) = read(sentence, _scene(log).schema).statements
+    assert (statement.best.template, statement.best.activities) == (template, acts)
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "template", "acts"),
+    [
+        ("order_management", "A payment reminder must never be the very next thing after a failed delivery.", "not_chain_response", ("failed delivery", "payment reminder")),
+        ("order_management", "The next thing after a failed delivery must not be a payment reminder.", "not_chain_response", ("failed delivery", "payment reminder")),
+        ("order_management", "The next thing after a failed delivery must be a payment reminder.", "chain_response", ("failed delivery", "payment reminder")),
+        ("order_management", "Directly after a failed delivery, no payment reminder may be sent.", "not_chain_response", ("failed delivery", "payment reminder")),
+        ("order_management", "A failed delivery must not be followed directly by a payment reminder.", "not_chain_response", ("failed delivery", "payment reminder")),
+        ("patients", "An X-ray may never directly follow an MRI scan.", "not_chain_response", ("MRI SCAN", "X-Ray")),
+        ("running-example", "The step immediately before the payment of compensation must not be the check of the ticket.", "not_chain_response", ("check ticket", "pay compensation")),
+        ("running-example", "The decision on the request must never be directly preceded by the registration of the request.", "not_chain_response", ("register request", "decide")),
+        ("running-example", "Nobody may decide on the request immediately after registering it.", "not_chain_response", ("register request", "decide")),
+        ("running-example", "Compensation may only be paid where the step immediately before it in the file is the decision on the request.", "chain_precedence", ("decide", "pay compensation")),
+        ("running-example", "Compensation must not be paid unless the step immediately before it was the decision on the request.", "chain_precedence", ("decide", "pay compensation")),
+        ("traffic_fines", "A penalty may only be added when the entry just before it is the notification of the fine.", "chain_precedence", ("Insert Fine Notification", "Add penalty")),
+        ("patients", "A patient may be checked out only if the last thing done before was the discussion of the results.", "chain_precedence", ("Discuss Results", "Check-out")),
+    ],
+)  # fmt: skip
+def test_what_stands_right_beside_an_act_keeps_its_polarity(
+    log: str, sentence: str, template: str, acts: tuple[str, ...]
+) -> None:
+    (statement,) = read(sentence, _scene(log).schema).statements
+    assert (statement.best.template, statement.best.activities) == (template, acts)
+    assert statement.best.condition is None

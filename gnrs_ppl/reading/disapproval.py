@@ -23,6 +23,14 @@ _IS_A = (
 )
 _NOT = r"(?: not|n't| never)"
 _TOLERATE = r"(?:tolerate|accept|allow|permit|have|want|stand for|put up with)"
+_THAT = r"(?:in|for|on|of|with) which|where|that|which|who|whose|with|without"
+_MODAL = r"(?:(?:is|are|has|have) to|must|may|shall|should|can|will)"
+_NO_SUCH = (
+    rf"there {_MODAL} (?:ever )?be no (?:single )?[\w-]+ (?={_THAT})|"
+    rf"there (?:{_MODAL}{_NOT}|cannot|can't|mustn't) (?:ever )?be (?:an?|any) (?:single )?[\w-]+ (?={_THAT})|"
+    rf"(?:I|we) (?:do(?:{_NOT}|n't)|never|won't|will{_NOT}) (?:want|wish|like) to (?:see|have|find) (?:an?|any) (?:single )?[\w-]+ (?={_THAT})"
+)
+"""No case is to be such as what follows tells: "there is to be no visit in which …"."""
 _WAYS = (
     rf"{_IS_A} (?:(?:an?|the|clear|serious|grave|plain|severe) ){{0,3}}{_FAULT}s?",
     _BAD,
@@ -31,6 +39,7 @@ _WAYS = (
     rf"(?:i|we) (?:will|would|do|shall|can)?(?:{_NOT}|not|won't|cannot|can't) {_TOLERATE}",
     rf"(?:will|would|shall|can|must|may|should){_NOT} be (?:tolerated|accepted|allowed|permitted)",
     rf"(?:may|must|should|shall|can){_NOT} (?:happen|occur|come about)|never to (?:happen|occur)|does{_NOT} do to|looks? bad",
+    _NO_SUCH,
 )
 DISAPPROVES = Wording(rf"\b(?:{'|'.join(_WAYS)})\b")
 """Says of what is told that it is a fault, or is not to be."""
@@ -51,3 +60,11 @@ JUDGES = re.compile(
     re.IGNORECASE,
 )
 """Only says that what follows is disapproved of: it is a breach when …"""
+NO_SUCH = re.compile(rf"\b(?:{_NO_SUCH})", re.IGNORECASE)
+_ENDS = rf"(?:{_MODAL}\s+)?(?:ever\s+)?(?:ends?|(?:be )?closed?|closes|finish(?:es)?|goes|go|stays?|remains?|be left)\s+"
+NONE_WITHOUT = re.compile(
+    r"\b(?:no|not (?:an?|any|a single)) (?:single )?(?P<thing>(?:case|file|record|visit|process|matter|dossier|folder)\b|"
+    rf"[\w-]+(?=\s+{_ENDS}))\s+(?:{_ENDS})?(?:without|un(?=\w+(?:ed|id|en|nt)\b))",
+    re.IGNORECASE,
+)
+"""Nothing is to go without what follows: "no case without a decision", "no fine may go unnotified"."""

@@ -167,7 +167,7 @@ def mentions(
         if t.at not in people_and_places
         and (t.exact or not _says_how_bound(tokens, t.at))
         and not only_helps(tokens, t.used)
-        and (t.exact or not is_a_case(tokens, t.used))
+        and (t.exact or not is_a_case(tokens, t.at))
         and not _stands_there(t, tokens)
         and (
             t.at not in things

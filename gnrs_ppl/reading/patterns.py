@@ -611,6 +611,26 @@ NEXT = _words(
     r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
 )
 """One act right behind another."""
+_DIRECTLY = r"(?:immediately|directly|right|straight|just)"
+_THE_ENTRY = rf"(?:the )?(?:very )?(?:next|first) {_ENTRY}"
+NEXT_TO = re.compile(
+    rf"\b(?:{_ENTRY} (?:that (?:comes|is|happens|follows) )?)?(?:(?P<by>(?:{_DIRECTLY} (?:be )?followed|followed {_DIRECTLY}) by|{_DIRECTLY} before|{_DIRECTLY} preced(?:es?|ing)|"
+    rf"(?:last|previous) {_ENTRY}(?: done| recorded| that (?:happens?|is done))? before)|"
+    rf"{_DIRECTLY} (?:after|behind|following|follows?|upon|once)|(?:{_DIRECTLY} (?:be )?preceded|preceded {_DIRECTLY}) by|"
+    rf"(?P<next>{_THE_ENTRY})(?: (?:done|recorded|to (?:follow|happen|come)|that (?:happens?|is done|comes|occurs|follows)))? (?:after|behind|following|once|when))\b"
+    rf"|\bafter\b(?=[^.;]*\b(?:the|its) (?:very )?next {_ENTRY}\b)",
+    re.IGNORECASE,
+)
+"""Before one of two acts that stand right next to each other: the later one with ``by``, else the earlier."""
+LETS_BETWEEN = _words("unless|until|only|except|nothing|other|without")
+"""With what is denied beside it, such words ban nothing."""
+STEP_BEFORE = re.compile(
+    rf"\b(?P<opens>where|when(?:ever)?|if|unless|provided(?: that)?|as long as)\s+the (?:very )?(?:(?:last|previous|preceding) {_ENTRY}"
+    rf"(?: (?:done|recorded|that happened|to happen))?(?: {_DIRECTLY})?|{_ENTRY} {_DIRECTLY}) (?:before(?:hand)?|preceding)"
+    r"(?: (?:it|that|this|them|these))?(?: (?:in|on|of) (?:the|that|this) \w+)? (?:is|was|has been|(?:must|has to|should) be)\b",
+    re.IGNORECASE,
+)
+"""Before the act that another has right before it: only where the step immediately before it is …"""
 BELONG = _words(
     r"(?:belong|go|come)s? (?:always )?together|(?:go|come)(?:es)? hand in hand|(?:are|is) inseparable"
 )

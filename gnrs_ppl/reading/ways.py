@@ -31,8 +31,8 @@ _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 _ARTICLES = frozenset({"a", "an", "the"})
 _DETERMINERS = _ARTICLES | {"his", "her", "its", "our", "their", "your", "this", "that", "these", "those"}
 _DETERMINERS |= {"any", "each", "every", "no"}
-_CASES = frozenset({"file", "files", "record", "records", "dossier", "folder"})
-_THAT_HAS = frozenset({"that", "which", "with", "where"})
+CASES = frozenset({"file", "files", "record", "records", "dossier", "folder"})
+_THAT_HAS = frozenset({"that", "which", "with", "without", "where"})
 _OBJECTS = frozenset({"it", "them", "him", "one"})
 _HELP = (("get",), ("come",), ("happen",), ("manage",))
 _LONG = 4
@@ -174,11 +174,13 @@ def only_helps(tokens: Sequence[Text], told: Sequence[int]) -> bool:
     return _word_at(tokens, told[0] + 1) == "to" and behind in lemmas(behind, "v")
 
 
-def is_a_case(tokens: Sequence[Text], told: Sequence[int]) -> bool:
-    """Whether the one word that tells an act is a word for the case: "a file that has either of them"."""
-    at = told[0] if len(told) == 1 else 0
-    said = at > 0 and tokens[at].text in _CASES and tokens[at - 1].text in _DETERMINERS
-    return said and _word_at(tokens, at + 1) in _THAT_HAS
+def is_a_case(tokens: Sequence[Text], at: int) -> bool:
+    """Whether the word that tells an act is a word for the case: "a file that has either of them"."""
+    said = at > 0 and tokens[at].text in CASES and tokens[at - 1].text in _DETERMINERS | {"single"}
+    behind = _word_at(tokens, at + 1)
+    return said and (
+        behind in _THAT_HAS or (behind in ("in", "for", "on") and _word_at(tokens, at + 2) == "which")
+    )
 
 
 def of_another(tokens: Sequence[Text], verb: int, i: int) -> bool:

@@ -330,7 +330,7 @@ class Acts:
             for m in found
             if not self._goes_nowhere(m, own)
             and not only_helps(self.tokens, m.positions)
-            and (m.exact or not is_a_case(self.tokens, m.positions))
+            and (m.exact or not m.positions or not is_a_case(self.tokens, m.positions[0]))
         ]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)

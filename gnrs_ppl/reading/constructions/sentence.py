@@ -183,7 +183,11 @@ class Sentence(Alone):
         """Words on data or circumstances: an opener that names no act ("if the building is old"), or an
         amount ("of more than 500").
         """
-        in_any_order = list(patterns.EITHER_ORDER.finditer(self.whole.sentence, self.start, self.end))
+        in_any_order = [
+            m
+            for p in (patterns.EITHER_ORDER, patterns.STEP_BEFORE)
+            for m in p.finditer(self.whole.sentence, self.start, self.end)
+        ]
         for s in self.belonging(clause):
             pointing = any(
                 p.match(self.whole.sentence, s.start, s.end)

@@ -9,12 +9,15 @@ the later is, it must follow.
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.constructions import Sentence
-from gnrs_ppl.reading.disapproval import DISAPPROVES
+from gnrs_ppl.reading.disapproval import DISAPPROVES, NO_SUCH, NONE_WITHOUT
+from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.statements.mentioned import LIKELY, Mentioned
+from gnrs_ppl.reading.ways import CASES
 
 BanLabel = Literal["not_response", "not_chain_response", "not_precedence", "precedence", "response"]
 _RELATIVE = ("that", "which", "who", "whom", "whose")
@@ -30,17 +33,25 @@ _OPENERS = re.compile(
 )
 _JOINT = re.compile(r"\b(?:and|but|yet)\b", re.IGNORECASE)
 _LONG_AGO = re.compile(r"\b(?:had|already|previously|earlier|ever|before(?:hand)?(?!\s+\w))\b", re.IGNORECASE)
+_NOT_THAT = re.compile(
+    r"\b(?:not|never|\w+n't)\b.*\b(?:is|are|was|were|has|have|had|may|must|can|will|do|does|did)\b",
+    re.IGNORECASE,
+)
+"""What was not done, before another verb: "of a person who is not insured is rejected"."""
 _MARK = re.compile(r"[,;:.–]")
 
 
 class _Part(NamedTuple):
-    """A mention in a banned state of affairs: what opens the words on it, and whether they say it was not done."""
+    """A mention in a banned state of affairs: what opens the words on it, and whether they say it was not done; they do
+    before it or in so many words where it was ``left_undone``.
+    """
 
     mention: int
     opener: str
     negated: bool
     perfect: bool
     words: str
+    left_undone: bool
 
 
 class Ban(NamedTuple):
@@ -59,8 +70,46 @@ class Banned(Mentioned):
         found = (self._banned_in(sentence) for sentence in self.text.said.sentences)
         return [ban for ban in found if ban is not None]
 
+    def left_undone(self) -> list[tuple[int, str]]:
+        """The only act of each sentence that disapproves of its being left undone, or that no case is to be without, which
+        every case must have; and that of a sentence that no case is to have it.
+        """
+        told = [(s, self._told_beside_case(s)) for s in self.text.said.sentences]
+        found = [(k, self._of_every_case(s, k)) for s, (k, *more) in filter(itemgetter(1), told) if not more]
+        return [(k, label) for k, label in found if label]
+
+    def _told_beside_case(self, sentence: Sentence) -> list[int]:
+        """The acts of a sentence, less one that only the noun for a case tells of which there is to be none."""
+        such, none = NO_SUCH.search(sentence.text), NONE_WITHOUT.search(sentence.text)
+        ends = such.end() - 1 if such else none.end("thing") if none else None
+        own = [n.span.end for n in self.text.names["objects"] if n.score == 1.0]
+        told = {k: self.marked.mentions[k].told[0] for k in self._told_in(sentence)}
+
+        def is_case(k: int) -> bool:
+            noun = self.text.tokens[told[k].at]
+            known = noun.text in CASES or noun.end in own
+            return known and not told[k].exact and ends is not None and noun.end == sentence.start + ends
+
+        return [k for k in told if not is_case(k)]
+
+    def _of_every_case(self, sentence: Sentence, k: int) -> str:
+        """What the only act of such a sentence is asked to be in every case; nothing of any other."""
+        none, such = NONE_WITHOUT.search(sentence.text), NO_SUCH.search(sentence.text)
+        if not (none or DISAPPROVES.search(sentence.text)):
+            return ""
+        if none and self._starts(k) >= sentence.start + none.end():
+            return "existence"
+        often = count_of(sentence.text) or patterns.NTH_TIME.search(sentence.text)
+        if often or patterns.FOUR_EYES.search(sentence.text):
+            return ""
+        part = self._part(sentence, DISAPPROVES.sub(_blank, sentence.text), k, None)
+        if part.left_undone:
+            return "" if _NOT_THAT.search(part.words) else "existence"
+        behind = such and self._starts(k) >= sentence.start + such.end()
+        return "absence" if behind and not (part.negated or durations(sentence.text)) else ""
+
     def _banned_in(self, sentence: Sentence) -> Ban | None:
-        told = self._told_in(sentence)
+        told = self._told_beside_case(sentence)
         if len(told) != 2:
             return None
         disapproved = DISAPPROVES.search(sentence.text)
@@ -97,7 +146,10 @@ class Banned(Mentioned):
             opener = "that"
         negated = bool(patterns.NOT_DONE.search(words) or self._not_on_record(k)) or opener in _LEAVES_OUT
         perfect = described or bool(patterns.BEFELL.search(words))
-        return _Part(k, opener, negated, perfect, words)
+        left_undone = bool(
+            patterns.NOT_DONE.search(plain, start, end) or self._not_on_record(k) or opener in _LEAVES_OUT
+        )
+        return _Part(k, opener, negated, perfect, words, left_undone)
 
     def _goes_on(self, sentence: Sentence, plain: str, k: int, end: int) -> int:
         """Where the words on a mention end: at the next mark, joint or opener."""

@@ -93,10 +93,16 @@ class Doubted(Stated):
             for c in held
         )
 
+    def _of_every_case_by_place(self, reading: Reading) -> bool:
+        """Whether a construction asks for an act of every case where it stands: "no case without a check"."""
+        return reading.template == "existence" and set(reading.activities) <= self.placed
+
     def _asks_another(self, reading: Reading) -> bool:
         """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
         the clauses that belong to it ("a refund is due whenever a fine was paid twice").
         """
+        if self._of_every_case_by_place(reading):
+            return False
         missed = {clause.number: clause for clause, _ in self.text.said.missed}
         for act in acts_of(reading).values():
             clause = self._clause_at(act.span.start)
@@ -195,6 +201,8 @@ class Doubted(Stated):
             owners = (c for c in self._sentence_at(place).parts if c.kind == "main")
             clause = next((c for c in owners if c.number == clause.number), None)
         if clause is None or clause.kind != "main" or reading.force == "may":
+            return None
+        if self._of_every_case_by_place(reading):
             return None
         modal = patterns.MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
         told = [k for k, act in enumerate(self.marked.acts) if act in acts and self._clause(k) == clause]

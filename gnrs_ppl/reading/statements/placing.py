@@ -168,3 +168,43 @@ class Placing(Pending):
                 self._leave_out(sentence, [then[0], first[0]])
                 self._decide(first[0], "chain_precedence", then[0])
                 self.options[then[0]] = [Option("none", None, 1.0)]
+
+    def _settle_next_to(self) -> None:
+        """What may never stand right behind another act, or right before it; and what must, as "the next thing after …" or
+        "only where the step right before it is …" tells.
+        """
+        for sentence in self.text.said.sentences:
+            if before := patterns.STEP_BEFORE.search(sentence.text):
+                self._step_before(sentence, before)
+            elif (beside := patterns.NEXT_TO.search(sentence.text)) is not None:
+                self._next_to(sentence, beside)
+
+    def _step_before(self, sentence: Sentence, before: re.Match[str]) -> None:
+        first = self._best_in(sentence.start + before.end(), sentence.end)
+        then = self._best_in(sentence.start, sentence.start + before.start())
+        if first is None or then is None or self.marked.acts[first] == self.marked.acts[then]:
+            return
+        banned = how_bound(sentence.text[: before.start()]).negative
+        if banned and before["opens"].lower() != "unless":
+            self._relate(sentence, then, "not_chain_response", first)
+        else:
+            self._relate(sentence, first, "chain_precedence", then)
+
+    def _next_to(self, sentence: Sentence, beside: re.Match[str]) -> None:
+        start, end = sentence.start + beside.start(), sentence.start + beside.end()
+        told = [k for k in self._told_in(sentence) if not start <= self._starts(k) < end]
+        behind = [k for k in told if self._starts(k) >= end][:1]
+        clause = self._clause_at(start)
+        denied = [
+            (c.kind == "main" and bound.negative)
+            or patterns.BARRED.search(self.text.sentence, c.start, c.end)
+            for c, bound in self.text.bound_clauses
+            if clause and c.number == clause.number and self._sentence_at(c.start) is sentence
+        ]
+        lets = patterns.LETS_BETWEEN.search(sentence.text) or durations(sentence.text)
+        duty = beside["next"] and patterns.DUTY.search(sentence.text)
+        if len(told) != 2 or not behind or lets or not (any(denied) or duty):
+            return
+        (other,) = (k for k in told if k not in behind)
+        earlier, later = (other, behind[0]) if beside["by"] else (behind[0], other)
+        self._relate(sentence, later, "not_chain_response" if any(denied) else "chain_response", earlier)

@@ -41,6 +41,7 @@ _NEXT = {
     "responded_existence": "chain_response",
     "not_chain_response": "chain_response",
 }
+_RIGHT_BEHIND = {label: meant for label, meant in _NEXT.items() if label != "not_chain_response"}
 """What it is where nothing may lie between the acts."""
 _BEFORE_NEXT = dict.fromkeys(("response", "precedence", "responded_existence"), "alternate_response")
 """What it is where each act has one of its own before the next such act."""
@@ -211,8 +212,8 @@ class Related(Settled):
         for words, meant in _EACH_TIME:
             if words.search(told):
                 return meant
-        if patterns.NEXT.search(told):
-            return _NEXT
+        if beside := patterns.NEXT.search(told):
+            return _NEXT if beside[0].lower().startswith("no") else _RIGHT_BEHIND
         return _IN_EITHER_ORDER if patterns.EITHER_ORDER.search(told) and not durations(told) else {}
 
     def _until(self, end: int) -> int:

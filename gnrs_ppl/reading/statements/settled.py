@@ -158,6 +158,8 @@ class Settled(Placing):
             self._leave_out(self._sentence(ban.target), [ban.other, ban.target])
         banned = {k for ban in bans for k in (ban.target, ban.other)}
         self._settle_lacking(banned)
+        for k, label in self.left_undone():
+            self._relate(self._sentence(k), k, label, None)
         for first, *others in filter(self._taken_apart, self._lists_of_acts()):
             if len(others) == 1 and _NEVER_BOTH.search(self._sentence(first).text):
                 self._decide(others[0], "exclusive_choice", first)
@@ -174,6 +176,7 @@ class Settled(Placing):
         self._settle_sequences()
         self._settle_coordinated()
         self._settle_banned_before()
+        self._settle_next_to()
         self._settle_due_later()
         self._settle_things()
         self._settle_further()
