@@ -224,3 +224,22 @@ def test_what_excuses_from_a_duty_excuses_no_ban_of_another_sentence() -> None:
 )
 def test_each_act_has_its_own_time(sentence: str, wanted: list[tuple[str, tuple[str, ...], str]]) -> None:
     assert told(read(sentence, SCHEMA)) == wanted
+
+
+@pytest.mark.parametrize(
+    "until",
+    [
+        ". Until that's done nobody is allowed to pay it",
+        ", and until that's done, it may not be paid",
+        "; until this has happened no fine may be paid",
+        ". As long as that isn't done, nobody may pay it",
+        ": until it's been done, nobody may pay it",
+        ". Before that's done nobody may pay it",
+    ],
+)
+def test_what_is_barred_until_that_is_done_comes_after_it(until: str) -> None:
+    readings = read(f"Within two days after its issue the fine must be notified{until}.", SCHEMA)
+    assert told(readings) == [
+        ("response", ("Issue", "Notify"), "P2D"),
+        ("precedence", ("Notify", "Pay"), ""),
+    ]

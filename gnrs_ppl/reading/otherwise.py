@@ -33,13 +33,19 @@ _FOLLOWING = re.compile(
     re.IGNORECASE,
 )
 _IS = re.compile(r"\b(?:is|are|has been|have been|was|were)\b", re.IGNORECASE)
+_DONE = (
+    r"(?:out|done|over|complete|completed|finished|settled|through|behind (?:us|them|you)|happened|dealt with|in hand|in place|"
+    r"taken place|taken care of)"
+)
 _ONCE_THAT = re.compile(
-    r"(?<=[.;!?])\s+(?P<opens>(?:once|as soon as|when|after|whenever|until|before)\s+(?:that|this|it)\s+(?:is|has|was)\s+(?:been\s+)?(?:out|done|over|complete|completed|"
-    r"finished|settled|through|behind (?:us|them|you)|happened|dealt with|in hand|in place)|(?:after|following|before|prior to|until) (?:that|this)|until then|thereafter|afterwards)\s*(?P<comma>,)\s*"
+    rf"(?:(?<=[.;:!?])|,?\s+(?:and|but)(?=\s+(?:until|till|before|(?:as|so) long as)\b))\s+(?P<opens>(?:once|as soon as|when|after|whenever|until|till|before)\s+"
+    rf"(?:that|this|it)(?:\s+(?:is|has|was)|['’]s)\s+(?:been\s+)?{_DONE}|"
+    rf"(?:as|so) long as\s+(?:that|this|it)\s*(?:(?:is|has|was)(?:\s+not|n['’]t)|['’]s\s+not)\s+(?:yet\s+)?(?:been\s+)?{_DONE}|"
+    r"(?:after|following|before|prior to|until) (?:that|this)|until then|thereafter|afterwards)\s*(?P<comma>,|(?<=done|over|ened|lace|shed|eted)(?=\s+(?:no|nobody|none|nothing)\b))\s*"
     r"(?P<rest>[^.;!?]+[.;!?]?)",
     re.IGNORECASE,
 )
-_NOT_YET = re.compile(r"until|before|prior", re.IGNORECASE)
+_NOT_YET = re.compile(r"until|till|before|prior|(?:as|so) long as", re.IGNORECASE)
 _THE_SAME = re.compile(
     r"(?<=[.;!?])\s+(?P<all>(?:(?:exactly )?the (?:very )?same(?: rule)?|this|that|likewise)\s*(?:also |equally )?(?:applies|goes|holds|counts|is true|is valid)\s+(?:also |too |equally )?"
     r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)",

@@ -225,6 +225,15 @@ DEFINES = re.compile(
     re.IGNORECASE,
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
+NO_SUCH_THING = re.compile(
+    r"\b(?:(?:do|does|did|will|would|can|could|shall)(?: not|n['’]t)|cannot|won['’]t|never) (?:in itself |by itself |alone |yet |also |itself )?"
+    r"(?:counts? (?:as|for|towards?)|amounts? to|makes? (?:anyone|anybody|somebody|him|her|it|them|you|an?)|means?|replaces?|constitutes?|"
+    r"qualif(?:y|ies) as|turns? (?:\w+ ){1,3}into|stands? in for|equals?|serves? as|substitutes? for)\b|"
+    r"\b(?:is|are|was|were)(?: not|n['’]t)(?: yet| itself| by itself)? (?:one\b(?! (?:of|to)\b)|the same(?: thing)? as\b|an? (?!(?:\w+ ){0,2}(?:who|that|to|until|before|as)\b)[a-z-]+(?: \w+){0,2}?(?=\s*[.,;]|\s*$| and never))|"
+    r"(?<!there )\b(?:is|are) no (?!need|longer|later|more|less|one|\w+ (?:may|must|shall|can|should)\b)[a-z-]+(?=\s*[.,;]|\s*$)",
+    re.IGNORECASE,
+)
+"""Says what something is not, and bans nothing: that it "does not count as" something else, or "isn't one"."""
 SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
 SUPPOSITION = re.compile(
     r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b", re.IGNORECASE
@@ -598,6 +607,11 @@ ELSEWHERE = re.compile(
 )
 """A circumstance of place."""
 _ENTRY = r"(?:thing|step|act|action|activity|event|entry)"
+THE_TWO = _words(
+    r"(?:one|either|neither|both|each) of (?:these|those|the|them)(?: two)?|(?:these|those|the) two(?: of them)?|"
+    r"both(?: of them)?|either(?: one)?(?: or the other)?(?= (?:must|shall|should|has to|is|may|can|closes?|opens?|ends?|begins?)\b)"
+)
+"""Takes up two acts told before."""
 COULD_NOT = _words("could(?: not|n't)")
 """Tells what once did not come about, and bans nothing."""
 _CASE = r"(?:file|case|record|visit|process|matter|dossier|folder)"
@@ -606,7 +620,7 @@ CASE_THAT = _words(
 )
 """Before an act that a case has, of which something else is asked or barred."""
 NEXT = _words(
-    rf"(?:nothing|no other {_ENTRY})(?: else| at all)?(?: (?:of|in|on) (?:the|this|that|an?) \w+)?(?: may| must| shall| can| should)?(?: come| happen| lie| be| stand| occur)? (?:in )?between|"
+    rf"(?:nothing|no other {_ENTRY})(?: \w+){{0,9}}? between|"
     rf"the (?:very )?(?:first|next) {_ENTRY}(?: that (?:happens?|is done|comes|occurs|follows)| to (?:happen|be done|come|occur|follow)| done| recorded)?"
     r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
 )

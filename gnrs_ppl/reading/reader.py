@@ -31,6 +31,7 @@ from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
+from gnrs_ppl.reading.terse import told_whole
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary, near
 from gnrs_ppl.reading.ways import classes_of
@@ -81,6 +82,9 @@ def read(
         A statement for each duty, ban or permission, each with the ways to read it; which logs show them, and
         what follows a breach.
     """
+    if (whole := told_whole(sentence, vocabulary(schema))) is not None:
+        found = moved(read(whole.piece.text, schema, logs, attributes), whole.piece)
+        return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *whole.aside))))
     if (told := told_by_answers(sentence)) is not None:
         piece, asked = told
         found = moved(_stated(piece.text, schema, logs, attributes), piece)
@@ -191,6 +195,7 @@ class Reader(Doubted):
             if not (
                 self._asks_manner(s.best)
                 or self._left_free(s.best)
+                or self._defines(s.best)
                 or self._gives_a_reason(s.best)
                 or self._bans_what_was_left_undone(s.best)
             )

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL, Clause
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.duties import states_duty
 from gnrs_ppl.reading.mentions import Mention
 from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
@@ -153,6 +154,23 @@ class Doubted(Stated):
             return None
         return next((c for c in subs if self._befell(c)), None)
 
+    def _defines(self, reading: Reading) -> bool:
+        """Whether all that a reading is of is told in one main clause that says what something is not: "merely posting an invoice
+        does not count as its approval".
+        """
+        spans = [act.span for act in acts_of(reading).values()]
+        sentence = self._sentence_at(spans[0].start)
+        found = patterns.NO_SUCH_THING.search(sentence.text)
+        if found is None or DISAPPROVES.search(sentence.text) or patterns.DUTY.search(sentence.text):
+            return False
+        clause = self._clause_at(sentence.start + found.start())
+        numbers = {c.number if (c := self._clause_at(span.start)) else 0 for span in spans}
+        return (
+            all(sentence.start <= span.start < sentence.end for span in spans)
+            and clause is not None
+            and numbers == {clause.number}
+        )
+
     def _bans_more(self, reading: Reading) -> Clause | None:
         """The clause that limits a ban and of which the reading says nothing ("may not leave without a blood test"), or whose
         own time it says instead ("when a fine is paid within two weeks, it must not …").
@@ -174,11 +192,12 @@ class Doubted(Stated):
             ):
                 return opening
         limits = [c for c in sentence.belonging(main) if c.kind in _LIMITS and c.number == main.number]
+        outright = reading.template == "absence" and reading.exception is None and reading.time is None
         return next(
             (
                 c
                 for c in limits
-                if self._tells_well(c)
+                if (self._tells_well(c) or (outright and self._limits_by_what_is_done(c)))
                 and not any(
                     self.marked.acts[k] in told
                     for k in range(len(self.marked.mentions))
@@ -187,6 +206,18 @@ class Doubted(Stated):
             ),
             None,
         )
+
+    def _limits_by_what_is_done(self, clause: Clause) -> bool:
+        """Whether a clause without an act of the schema names something done, before or without which a ban beside it is no ban
+        of every case: "nobody ships without weighing".
+        """
+        if clause.kind not in ("without", "before"):
+            return False
+        words = self.text.sentence[clause.start : clause.end]
+        if patterns.PERIOD.search(words) or patterns.BEFORE_THE_END.search(self.text.sentence, clause.opened):
+            return False
+        told = [self.text.tokens[i].text for i in self._content(clause)]
+        return any(t.endswith("ing") or (clause.kind == "before" and word(t).verbs) for t in told)
 
     def _of_another_verb(self, reading: Reading) -> Unread | None:
         """What a clause asks for, where that is no act of the schema and the reading is only of what was done to the

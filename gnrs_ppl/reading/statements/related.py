@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -52,6 +53,7 @@ _ASKED = {"not_response": "response", "not_precedence": "precedence"}
 _DENIED = {"response": "not_response", "chain_response": "not_chain_response"}
 """What a demand is where a clause that binds denies its target right before it."""
 _EACH_TIME = ((patterns.BEFORE_NEXT, _BEFORE_NEXT), (patterns.SINCE_LAST, _SINCE_LAST))
+_ONLY = re.compile(r"\b(?:only|unless|except|without|until)\b", re.IGNORECASE)
 BESIDE = ("or", "exception")
 _FIRST = ("before", "until", "unless", "without", "provided", "only_after")
 """Clauses of what must come first for a thing not to be barred."""
@@ -106,6 +108,8 @@ class Related(Settled):
                     label = _DENIED[label]
                 if label == "absence" and self._once_more(t):
                     label = "at_most"
+                if label == "absence" and self._asks_plainly(t):
+                    label = "existence"
                 if a is not None and (meant := told[self.marked.sentences[t]]):
                     label = meant.get(label, label)
                 elif (
@@ -146,6 +150,12 @@ class Related(Settled):
         """Whether a sentence names a time that must go by first."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
+
+    def _asks_plainly(self, k: int) -> bool:
+        """Whether a sentence binds by words for a duty, and has none that bars, limits or leaves free: no ban."""
+        words = self._sentence(k).text
+        bars = (patterns.NEGATIVE, DISAPPROVES, patterns.PERMISSION, patterns.EARLIEST, _ONLY)
+        return bool(patterns.DUTY.search(words)) and not any(p.search(words) for p in bars)
 
     def _denied_elsewhere(self, k: int) -> bool:
         """Whether nothing negative is said of a mention: by another main clause of the sentence only ("we never ship

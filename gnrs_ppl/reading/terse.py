@@ -1,0 +1,115 @@
+"""Terse, headed and numbered texts, told as whole sentences: "REQ-19: …", "Expected: …", "Pass only if …", "no approval, no
+payment".
+
+What numbers or files a text ("Article 14.", "BUG-1187:") is never content, and neither is what a report saw before it says what
+it expected. The rest is told anew in the words of a rule; what is read goes back to where it was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.otherwise import Part, Piece, made
+from gnrs_ppl.reading.types import Span
+from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
+
+_NUMBER = r"\d+(?:[.-]\d+)*(?:\([a-z\d]{1,3}\))*"
+_LABEL = re.compile(
+    rf"\s*(?:[•*·–-]\s+)?(?:"
+    rf"\[?[A-Z]{{1,8}}-?\d[\w./()-]*?(?:\]|\s*(?:,(?:\s[\w-]+){{1,4}})?\s*:|\.(?=\s+[A-Z])|\s+(?:[–—-]\s+|(?=(?:Actual|Expected)\b)))|"
+    rf"§+\s*{_NUMBER}(?:\s+\(\d+\))?[.:]?|"
+    rf"(?!(?:Day|Week|Month|Year|Hour|Minute|Within|After|Before|In|At)s?\b)[A-Z][a-z]+(?:\s[a-z]+)?\s+{_NUMBER}(?:[.:)](?=\s)|\s+[–—-](?=\s))|"
+    rf"\d+(?:\.\d+)+\.?(?=\s+[A-Z])|\d+[.)](?=\s+[A-Z])|\([a-z\d]{{1,3}}\)(?=\s+[A-Z])"
+    r")\s*",
+)
+"""What numbers or files a text, at its beginning."""
+_BULLET = re.compile(r"\s*[•*·]\s+")
+_SETTLED = re.compile(r"\s*(?:agreed|resolved|decided|carried|adopted|expected)\s*:\s*", re.IGNORECASE)
+"""Behind such a label: that what follows was made a rule."""
+_EXPECTED = re.compile(
+    r"(?<=[.;!?\n])\s*expected(?:\s+(?:result|behaviou?r|outcome|output))?\s*:\s*", re.IGNORECASE
+)
+_BINDS = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
+_TEST = re.compile(
+    r"(?<![\w,] )\b(?:(?:the |this )?(?:test|case|check) )?(?P<how>pass(?:es)?(?: only)?|fails?) (?:only )?(?:if|when)\s+(?=\w)",
+    re.IGNORECASE,
+)
+"""Begins what a test asks: "Pass only if …", "fails if …"."""
+_SHORT = r"[\w’'-]+(?:\s(?!(?:no|not|and|or|but|means?|is|are|without|before|until|unless|after|than|if|when)\b)[\w’'-]+){0,4}"
+_NO_NO = re.compile(
+    rf"(?<![\w’'-] )\bno\s+(?!(?:more|less|fewer|later|earlier|longer)\b)(?P<first>{_SHORT})\s*(?:,|\?|=|–|—|-|means?\b)\s*no\s+(?P<then>{_SHORT})"
+    r"(?=\s*[.,;:!?]|\s*$)(?!,? (?:and |or )?(?:no|nothing)\b)",
+    re.IGNORECASE,
+)
+"""The one thing not without the other before it."""
+_SINGLE = re.compile(r"\b(?:each|every|any)(?P<single>\s+single)\s", re.IGNORECASE)
+"""Where it only stresses that none is left out, and counts nothing."""
+
+
+class Told(NamedTuple):
+    """A text in whole sentences, and what of it says nothing."""
+
+    piece: Piece
+    aside: tuple[Span, ...]
+
+
+class _Anew(NamedTuple):
+    span: Span
+    parts: tuple[Part, ...]
+
+
+def told_whole(text: str, words: Vocabulary) -> Told | None:
+    """The text with whole sentences in place of what is terse; None where nothing is."""
+    aside = list[Span]()
+    start = _content_from(text, aside)
+    anew = sorted(_told_anew(text, start, words), key=lambda a: a.span)
+    if start == 0 and not anew:
+        return None
+    parts, at = list[Part](), start
+    for one in anew:
+        if one.span.start >= at:
+            parts += [Span(at, one.span.start), *one.parts]
+            at = one.span.end
+    return Told(made(text, [*parts, Span(at, len(text))], (Span(0, len(text)),)), tuple(aside))
+
+
+def _content_from(text: str, aside: list[Span]) -> int:
+    """Where a text begins that is numbered, or tells what was seen before what was expected."""
+    start = 0
+    if "\n" not in text.strip() and (label := _LABEL.match(text) or _BULLET.match(text)):
+        start = label.end()
+        aside.append(Span(0, len(text[:start].rstrip())))
+    expected = _EXPECTED.search(text, start) if "xpected" in text else None
+    if expected and not _BINDS.search(text, start, expected.start()):
+        aside.append(Span(start, expected.end()))
+        return expected.end()
+    settled = _SETTLED.match(text, start) if start else None
+    return settled.end() if settled else start
+
+
+def _told_anew(text: str, start: int, words: Vocabulary) -> Iterator[_Anew]:
+    small = text.lower()
+    if "single" in small:
+        for m in _SINGLE.finditer(text, start):
+            yield _Anew(Span(*m.span("single")), ())
+    if "pass" in small or "fail" in small:
+        for m in _TEST.finditer(text, start):
+            fails = m["how"].lower().startswith("fail")
+            told = "It is a breach if " if fails else "It must be that "
+            yield _Anew(Span(*m.span()), ((told, Span(*m.span())),))
+    if small.count("no ") > 1:
+        for m in _NO_NO.finditer(text, start):
+            first, then = Span(*m.span("first")), Span(*m.span("then"))
+            topic = Span(max(map(text[: m.start()].rfind, ".;!?")) + 1, m.start())
+            if any(_tells(text, s, words) for s in (first, then)) and not _tells(text, topic, words):
+                no = Span(m.start(), first.start)
+                yield _Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))
+
+
+def _tells(text: str, span: Span, words: Vocabulary) -> bool:
+    """Whether words tell an act."""
+    tokens = tokens_of(text[span.start : span.end])
+    return any(m.score >= ENOUGH for m in words.match_acts(tokens, range(len(tokens)))[:1])
