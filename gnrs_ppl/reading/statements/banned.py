@@ -102,7 +102,7 @@ class Banned(Mentioned):
         often = count_of(sentence.text) or patterns.NTH_TIME.search(sentence.text)
         if often or patterns.FOUR_EYES.search(sentence.text):
             return ""
-        part = self._part(sentence, DISAPPROVES.sub(_blank, sentence.text), k, None)
+        part = self._part(sentence, _less_disapproval(sentence.text), k, None)
         if part.left_undone:
             return "" if _NOT_THAT.search(part.words) else "existence"
         behind = such and self._starts(k) >= sentence.start + such.end()
@@ -113,9 +113,7 @@ class Banned(Mentioned):
         if len(told) != 2:
             return None
         disapproved = DISAPPROVES.search(sentence.text)
-        plain = sentence.text
-        for found in DISAPPROVES.finditer(plain):
-            plain = _without(plain, found)
+        plain = _less_disapproval(sentence.text)
         if announced := patterns.ANNOUNCES.match(plain):
             plain = _without(plain, announced)  # "make sure that": its "that" opens no relative clause
         one, other = (
@@ -185,6 +183,13 @@ class Banned(Mentioned):
             for k in pair
             for o in self.options[k]
         )
+
+
+def _less_disapproval(text: str) -> str:
+    """A text with spaces in place of the words that disapprove."""
+    for found in DISAPPROVES.finditer(text):
+        text = _without(text, found)
+    return text
 
 
 def _without(text: str, found: re.Match[str]) -> str:
