@@ -105,6 +105,17 @@ NO_PLACE = log(without="location")
         ("After a shift starts, staff must check in by the end of the week.", small.LOG, "time_not_read", "the time 'by the end of the week' is stated and could not be read as the time of anything"),
         ("Staff must check in on the very day the shift starts.", small.LOG, "time_not_read", "the time 'on the very day' is stated and could not be read as the time of anything"),
         ("After a shift starts, staff must check in on the same day.", small.LOG, "time_not_read", "the time 'on the same day' is stated and could not be read as the time of anything"),
+        ("Last winter we served every guest within an hour of the shift's start, our best season ever.", small.LOG, "no_duty", "states no duty"),
+        ("Last spring the reviews took longer than the services, and nobody was amused.", small.LOG, "no_duty", "states no duty"),
+        ("In 2019 staff checked in within ten minutes after a shift started.", small.LOG, "no_duty", "states no duty"),
+        ("Most waiters who check in late are neither lazy nor rude.", small.LOG, "no_duty", "states no duty"),
+        ("After a shift starts, dishwashers who live abroad are to check in.", small.LOG, "no_such_field", "shows 'who live abroad'"),
+        ("After a shift starts, people who smoke have to check in.", small.LOG, "no_such_field", "shows 'who smoke'"),
+        ("The tax office's ledger is required to evidence that staff checked in after the shift started.", small.LOG, "no_such_log", "no log like 'ledger' is kept"),
+        ("The outgoing-mail register has to establish that staff checked in after the shift started.", small.LOG, "no_such_log", "no log like 'outgoing-mail register' is kept"),
+        ("What do we need to find in the bank's own records? That staff checked in within ten minutes after the shift started.", small.LOG, "no_such_log", "no log like 'records' is kept"),
+        ("I want the waiter who starts the shift to be the very one who reviews it.", log(nobody("Review")), "names_no_individuals", "0 of 1 rows of 'Review'"),
+        ("The member of staff starting a shift shall be the very person who reviewed it.", log(nobody("Review")), "names_no_individuals", "0 of 1 rows of 'Review'"),
         ("After a shift starts, staff must check in before 9 a.m.", small.LOG, "time_not_read", "the time 'before 9 a.m' is stated and could not be read as the time of anything"),
     ],
 )  # fmt: skip
@@ -132,6 +143,19 @@ def test_a_sentence_is_refused_for_its_reason(
         ("Since 1 March, staff must check in after a shift starts.", small.LOG),
         ("In our restaurant, staff must check in after a shift starts.", small.LOG),
         ("Staff must not serve.", small.LOG),
+        (
+            "Last winter the reviews took longer; from now on staff must check in within 30 minutes after a shift starts.",
+            small.LOG,
+        ),
+        ("Since last winter, staff must check in after a shift starts.", small.LOG),
+        ("Last week we agreed that staff check in within 30 minutes after a shift starts.", small.LOG),
+        ("Most waiters mean well, but after a shift starts, staff must check in.", small.LOG),
+        ("After a shift starts, the colleague who takes over must check in.", small.LOG),
+        (
+            "What do we need to find in the check-in log? That staff checked in within ten minutes after the shift started.",
+            small.LOG,
+        ),
+        ("I want the waiter who starts the shift to be the very one who reviews it.", small.LOG),
     ],
 )
 def test_a_sentence_the_records_hold_is_not_refused(tmp_path: Path, sentence: str, rows: str) -> None:

@@ -217,17 +217,24 @@ def _to_look_into(material: Material) -> str | None:
     return evidence.channels[0].name
 
 
+def unkept_log(readings: Readings) -> Refused | None:
+    """That a log which is to show it is not kept."""
+    if readings.evidence is None or not readings.evidence.unkept:
+        return None
+    lost = readings.evidence.unkept[0]
+    near = f", nearest {lost.nearest}" if lost.score else ""
+    return Refused(
+        f"no log like '{readings.words(lost.span)}' is kept{near}",
+        "name a log that is kept, or leave the evidence open",
+        reason="no_such_log",
+    )
+
+
 def unheld_evidence(material: Material, read: EvidenceRead) -> Refused | None:
     """Why no policy of these records is the evidence that a sentence asks for."""
-    words, context = material.readings.words, material.context
-    if read.unkept:
-        lost = read.unkept[0]
-        near = f", nearest {lost.nearest}" if lost.score else ""
-        return Refused(
-            f"no log like '{words(lost.span)}' is kept{near}",
-            "name a log that is kept, or leave the evidence open",
-            reason="no_such_log",
-        )
+    context = material.context
+    if refused := unkept_log(material.readings):
+        return refused
     for named in (*read.channels, *([read.opener] if read.opener else ())):
         if _lost(material, named.name) and not context.records.prospective:
             return Refused(

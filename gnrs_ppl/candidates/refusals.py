@@ -8,7 +8,13 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 
-from gnrs_ppl.candidates.beside import evidence_of, procedure_of, unheld_evidence, unheld_procedure
+from gnrs_ppl.candidates.beside import (
+    evidence_of,
+    procedure_of,
+    unheld_evidence,
+    unheld_procedure,
+    unkept_log,
+)
 from gnrs_ppl.candidates.data import not_held, unheld_data, unheld_words
 from gnrs_ppl.candidates.grounding import absent
 from gnrs_ppl.candidates.source import Material
@@ -24,7 +30,7 @@ from gnrs_ppl.reading.plain import declare_name, either_of, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, UNCOUNTED, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
-from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
@@ -70,6 +76,10 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         return None
     if readings.nothing and readings.unheld:
         return not_held(readings, readings.unheld[0])
+    if readings.nothing and readings.nothing != "no_duty" and (refused := unkept_log(readings)):
+        return refused
+    if readings.nothing and (refused := _nameless_acts(context, readings)):
+        return refused
     if readings.nothing:
         return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
     unheld = next((u for u in readings.unread if u.nearest or u.another), None)
@@ -185,7 +195,7 @@ def held_against(context: Context, readings: Readings, reading: Reading) -> Refu
     ]
     found = (
         _unrecorded(context, readings, acts),
-        _nameless(context, reading, acts),
+        _nameless(context, acts) if reading.who or _compares_persons(readings, reading) else None,
         _coarse(context, readings, reading),
         _fieldless(context, readings, reading, acts),
         unheld_data(context, readings, reading),
@@ -221,12 +231,28 @@ def _unrecorded(context: Context, readings: Readings, acts: list[ActRead]) -> Re
     return Refused(told, REMEDY, reason="no_such_act")
 
 
-def _nameless(context: Context, reading: Reading, acts: list[ActRead]) -> Refused | None:
+def _compares_persons(readings: Readings, reading: Reading) -> bool:
+    """Whether the sentence that tells what a reading asks compares persons, however it was read."""
+    text, place = readings.sentence, reading.targets[0].span.start
+    start = max((m.end() for m in SENTENCE_END.finditer(text, 0, place)), default=0)
+    ends = SENTENCE_END.search(text, place)
+    return bool(patterns.COMPARES_PERSONS.search(text, start, ends.start() if ends else len(text)))
+
+
+def _nameless_acts(context: Context, readings: Readings) -> Refused | None:
+    """Where nothing was read of a sentence that compares who did two acts: that one of these names nobody."""
+    if not patterns.COMPARES_PERSONS.search(readings.sentence):
+        return None
+    tokens = tokens_of(readings.sentence)
+    told = vocabulary(context.schema).match_acts(tokens, range(len(tokens)))
+    acts = [ActRead(m.name, Span(0, 0), m.score) for m in told if m.score >= ENOUGH]
+    return _nameless(context, acts) if len(acts) > 1 else None
+
+
+def _nameless(context: Context, acts: list[ActRead]) -> Refused | None:
     """Where the sentence asks who acted, each of its acts must have somebody on record, and not one and the
     same everywhere.
     """
-    if reading.who is None:
-        return None
     for act in acts:
         pairs = [pair for _, pair in _pairs(context, act)]
         rows = sum(pair.rows for pair in pairs)

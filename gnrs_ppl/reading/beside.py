@@ -49,7 +49,7 @@ def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: V
     words : Vocabulary
         Of the schema.
     """
-    logs = _logs(tuple(channels))
+    logs = _logs(tuple(channels), schema)
     told = passages(text)
     if not _has_appeals(words):
         told += stray_appeals(text, told)
@@ -78,8 +78,11 @@ def _unread(text: str, procedure: ProcedureRead) -> tuple[Span, ...]:
 
 
 @lru_cache(maxsize=64)
-def _logs(channels: tuple[Channel, ...]) -> Logs:
-    return Logs(channels)
+def _logs(channels: tuple[Channel, ...], schema: Schema) -> Logs:
+    told = (
+        word.text for name in (*schema.objects, *schema.roles) for word in tokens_of(name.phrase or name.name)
+    )
+    return Logs(channels, frozenset(told))
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:

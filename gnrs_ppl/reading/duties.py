@@ -100,6 +100,28 @@ _AIM = re.compile(
 )
 """Says what is wished for, which binds nobody where no word does."""
 _BINDS = frozenset({"duty", "main negative", "demand", "imperative"})
+_OF_A_SHARE = re.compile(
+    r"[\W\d]*(?:(?:most|many|few|some|half (?:of )?the|hardly any|the (?:vast )?majority)\b(?! of all\b| \w+ly\b))",
+    re.IGNORECASE,
+)
+"""Begins what is said of some of many."""
+_PAST_TIME = re.compile(
+    r"(?<!\bsince )(?<!\bthe )(?<!\bof )\blast (?:year|month|week|quarter|night|time|spring|summer|autumn|fall|winter|season|"
+    r"christmas|easter|\w+day|january|february|march|april|may|june|july|august|september|october|november|december)s?\b|"
+    r"\b(?:yesterday|the other (?:day|week|month|night|evening)|(?:\w+ ){0,2}(?:days?|weeks?|months?|years?|winters?|summers?|decades?) ago|"
+    r"not long ago|long ago|back (?:in|then|when)|in (?:the (?:good )?old|those|my|our) days|(?:in|during|throughout) (?:19|20)\d\d|used to)\b"
+)
+"""A time that is over."""
+_WAS_NOT = re.compile(
+    r"\b(?:was|were|did|had|could|would)(?: not|n't)\b|\b(?:nobody|no one|none of \w+|nothing|never)(?= (?:was|were|had|did|\w+ed)\b)"
+)
+"""Denies what was, which bans nothing."""
+_LAID_DOWN = re.compile(
+    r"\b(?:agreed|decided|resolved|ruled|ordered|required|promised|undertook|committed|adopted|laid down|determined|approved|instructed|wrote|said|told)\b"
+)
+"""By such a word of the past a rule came about."""
+_GOES_ON = re.compile(r"[.!?]\s+\w")
+"""A sentence behind another."""
 
 
 def signs(text: str, main: str) -> list[str]:
@@ -125,7 +147,10 @@ def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
     """Whether a text more probably states a duty than none; what is said to be usual or wished for, with
     no word that binds, is none.
     """
-    binds = any(p.search(text) for p in (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION))
+    asks = bool(patterns.DUTY.search(text))
+    if not asks and (_OF_A_SHARE.match(text) or _narrates(text.lower(), main.lower())):
+        return False
+    binds = asks or any(p.search(text) for p in (patterns.NEGATIVE, patterns.PERMISSION))
     if not binds and (patterns.USUALLY.search(text) or _AIM.search(text.lower())):
         return False
     limit = count_of(main)
@@ -137,3 +162,27 @@ def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
     ):
         return True  # what may be done so often may not be done oftener
     return sum(weights.get(sign, 0.0) for sign in signs(text, main)) >= 0
+
+
+def _narrates(text: str, main: str) -> bool:
+    """Whether a text tells what was, in small letters, and neither bans nor permits anything."""
+    told = set() if _LAID_DOWN.search(main) or _GOES_ON.search(text) else _was(main)
+    if not told or not (_PAST_TIME.search(text) or "we" in told or "i" in told):
+        return False
+    rest = _WAS_NOT.sub(" ", text)
+    return not any(p.search(rest) for p in (patterns.NEGATIVE, patterns.PERMISSION))
+
+
+def _was(main: str) -> set[str]:
+    """The words before the verbs of the past in main clauses."""
+    return {
+        before
+        for before, w in pairwise(_WORD.findall(main))
+        if w in ("was", "were", "had", "did") or (before not in _BEFORE_PARTICIPLE and _is_past(w))
+    }
+
+
+def _is_past(form: str) -> bool:
+    """Whether a form can be a verb's past: shipped, took."""
+    verbs = lemmas(form, "v")
+    return bool(verbs) and form not in verbs and not form.endswith(("s", "ing")) and not form.endswith("en")

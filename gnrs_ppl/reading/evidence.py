@@ -27,6 +27,8 @@ _BY = (
     r"(?:(?:an?|the|its|their)\s+)?(?:entr(?:y|ies)\s+(?:in|of|from)\s+|records?\s+(?:in|of)\s+)?"
 )
 _PROOF = r"(?:evidence|proof|verification|confirmation|documentation|audit trail|the source|what counts)"
+_KEEPER = r"(?:(?:[\w-]+ ){0,2}[\w-]+['’]s? (?:own )?)?"
+"""Whose log it is: the bank's."""
 _BEFORE = re.compile(
     r"(?P<lead>(?:^|[,(:]|\b(?:and|as|which|that|this|it)\b|\s))\s*(?:(?:and|as|which|that|this|it|all this|all of this)\s+)*(?:"
     rf"(?P<shown>(?P<be>{_BE}){_SHOWN}\s+(?P<by>{_BY}))"
@@ -35,23 +37,25 @@ _BEFORE = re.compile(
     r"going by|(?:we|auditors) go by|rel(?:y|ies|ying) on|by reference to|with reference to|as told by|\(?source:)\s*"
     rf"|(?P<checked>(?:we|auditors?|the auditors?|one|everybody)\s+(?:will |can |must )?(?:checks?|verif(?:y|ies)|confirms?|measures?|establish(?:es)?|sees?|reads?|tells?)\s+(?:it|this|that|the [\w-]+)\s+{_BY})"
     r"|(?P<appears>(?:must|has to|have to|should|shall|needs? to)\s+(?:appear|stand|show up|figure|turn up|be on record)\s+in\s+)"
-    r")(?:(?:the|our|its|their|an?)\s+)?(?:entr(?:y|ies) (?:in|of)\s+)?$",
+    rf"|(?P<sought>\b(?:what|which|where)\b[^.;?]*?\b(?:find|see|read|look|expect|stand|appear)\b[^.;?]{{0,30}}?\s+(?:in|on|from)\s+)"
+    rf")(?:(?:the|our|its|their|an?)\s+)?(?:entr(?:y|ies) (?:in|of)\s+)?{_KEEPER}$",
     re.IGNORECASE,
 )
 """Before logs that are evidence."""
+_MUST = r"(?:must|has to|have to|should|shall|needs? to|ought to|(?:is|are) (?:required|supposed|expected|obliged|bound|meant|needed)? ?to)"
 _SHOW = (
     r"(?:shows?|records?|contains?|confirms?|proves?|attests?|evidences?|documents?|holds?|agrees?|verif(?:y|ies)|demonstrates?|"
     r"establish(?:es)?|says? so|reflects?|tells?|lists?|bears? (?:it|this) out|has|have)"
 )
 _KEPT = r"(?:,?\s*(?:which is |that is )?(?:kept|maintained|held|run|written) by [^,.;]{2,40}?,?)?"
 _BEHIND = re.compile(
-    rf"{_KEPT}\s*(?:must|has to|have to|should|shall|needs? to|will|can|does|do|is to|are to)?\s*(?:(?:both|all|each|also|then|together|clearly|alone|itself|themselves)\s+)*"
+    rf"{_KEPT}\s*(?:{_MUST}|will|can|does|do)?\s*(?:(?:both|all|each|also|then|together|clearly|alone|itself|themselves)\s+)*"
     rf"{_SHOW}\b(?:\s+(?!(?:within|in|no|before|after|unless|if|when|until|by)\b)[\w'-]+){{0,6}}",
     re.IGNORECASE,
 )
 """Behind logs that are evidence, where they are what the clause is about."""
 _SHOWS_THAT = re.compile(
-    r"\s*(?:must|has to|have to|should|shall|needs? to)\s+(?:\w+ ){0,2}?(?:show|record|confirm|prove|attest|document|demonstrate)\s+that\s+\w",
+    rf"\s*{_MUST}\s+(?:\w+ ){{0,2}}?(?:show|record|confirm|prove|attest|document|demonstrate|evidence|establish|verify|contain)\s+that\s+\w",
     re.IGNORECASE,
 )
 """Behind a log that is to show what the rest of the sentence tells."""
@@ -61,8 +65,8 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(
-    r"\s*(?:,\s*)?(?P<alone>alone|by itself|on its own|by themselves|on their own)?,?\s*(?:(?:is|are|does|do|will|shall|must|can)\s*(?:not|n't|never)|(?:is|are) hardly|cannot|won't|doesn't)\s*"
-    r"(?:be\s+)?(?:by itself |alone |on its own )?(?:enough|suffic\w+|do\b|count|prove\w*|satisf\w+|the evidence|evidence|proof)[^.;:,]*"
+    r"\s*(?:,\s*)?(?P<alone>alone|by itself|on its own|by themselves|on their own)?,?(?: (?:says|shows|tells|holds))?\s*(?:(?:is|are|does|do|will|shall|must|can)\s*(?:not|n't|never)|(?:is|are) hardly|cannot|won't|doesn't)\s*"
+    r"(?:be\s+)?(?:by itself |alone |on its own |good )?(?:enough|suffic\w+|do\b|count|prove\w*|satisf\w+|the evidence|evidence|proof)[^.;:,]*"
     r"|\s*(?P<insufficient>alone|by itself)\s+(?:is|are) (?:insufficient|inadequate|no proof|no evidence)[^.;:,]*",
     re.IGNORECASE,
 )
@@ -70,7 +74,7 @@ _OPENS_WITH = re.compile(
     r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$", re.IGNORECASE
 )
 _ABOUT = re.compile(
-    r"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but|if|when)\b))\s*(?:(?:the|our|an?|its)\s+)?(?:[\w-]+['’]s\s+)?$",
+    rf"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but|if|when)\b))\s*(?:(?:the|our|an?|its)\s+)?{_KEEPER}$",
     re.IGNORECASE | re.DOTALL,
 )
 """Before what a clause is about."""
@@ -195,7 +199,8 @@ def _from(m: re.Match[str], text: str, start: int, parts: Sequence[tuple[int, in
     clause = text[start:at]
     binds = patterns.DUTY.search(clause) or patterns.NEGATIVE.search(clause)
     elsewhere = any(
-        patterns.DUTY.search(text, a, b) or patterns.NEGATIVE.search(text, a, b)
+        (patterns.DUTY.search(text, a, b) or patterns.NEGATIVE.search(text, a, b))
+        and not _ALONE.search(text, a, b)
         for a, b in parts
         if a != start
     )

@@ -93,9 +93,12 @@ class _Known(NamedTuple):
 
 
 class Logs:
-    """The channels of a record layer, ready to be looked for in a text."""
+    """The channels of a record layer, ready to be looked for in a text; ``cases`` are words for what they tell of, whose
+    log is theirs: the patient's record.
+    """
 
-    def __init__(self, channels: Sequence[Channel]) -> None:
+    def __init__(self, channels: Sequence[Channel], cases: frozenset[str] = frozenset()) -> None:
+        self.cases = cases | _CASES
         self.known = tuple(_known(c) for c in channels)
         ends = {p[-1] for k in self.known for p in k.phrases if p[-1] not in PARTICLES}
         self.nouns = LOG_NOUNS | ends
@@ -129,7 +132,8 @@ class Logs:
                 continue
             if self._noun(texts[at]):
                 start = self._start(words, at)
-                yield self._partly([t for _, t in words[start : at + 1]])
+                found = self._partly([t for _, t in words[start : at + 1]])
+                yield found._replace(named=None, plain=False) if self._of_others(texts, start) else found
             at += 1
 
     def _whole(self, texts: Sequence[str], at: int) -> tuple[str, int] | None:
@@ -152,11 +156,24 @@ class Logs:
         start = at
         while start and at - start < LONGEST:
             text = words[start - 1][1].text
-            verb = text not in self._own and not lemmas(text, "n") and bool(lemmas(text, "v"))
+            hyphened = words[start][0] - words[start - 1][0] == 2
+            verb = (
+                text not in self._own and not hyphened and not lemmas(text, "n") and bool(lemmas(text, "v"))
+            )
             if text in STOP or text in _POINTS or text in PARTICLES or not text[0].isalnum() or verb:
                 break
             start -= 1
         return start
+
+    def _of_others(self, texts: Sequence[str], start: int) -> bool:
+        """Whether a log is somebody else's: the bank's records."""
+        while start and texts[start - 1] == "own":
+            start -= 1
+        if start < 3 or texts[start - 1] != "'s":
+            return False
+        owner = {texts[start - 2], *lemmas(texts[start - 2], "n")}
+        alone = texts[start - 3] in ("the", "our", "this")
+        return self.cases.isdisjoint(owner) and not (alone and owner & _OURS)
 
     @property
     def _own(self) -> frozenset[str]:
@@ -186,6 +203,21 @@ class Logs:
 _POINTS = frozenset(
     {"our", "my", "your", "both", "either", "other", "least", "most", "show", "shows", "according"}
 )
+_CASES = frozenset({"case", "file", "process", "system"})
+_OURS = frozenset(
+    {
+        "company",
+        "firm",
+        "organisation",
+        "organization",
+        "authority",
+        "municipality",
+        "department",
+        "office",
+        "team",
+    }
+)
+"""Whose log is the one that is kept, where no other word says which."""
 _PLAIN = frozenset(
     {
         "own",

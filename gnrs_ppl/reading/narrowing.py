@@ -68,10 +68,16 @@ _OF_A_THING = re.compile(
     re.IGNORECASE,
 )
 """Opens what narrows the thing named before it."""
+_WHO_ACTS = re.compile(
+    r"\s+who (?:is|are) (?:(?:in charge|on duty|responsible|competent|concerned|available)\b)", re.IGNORECASE
+)
+"""Says only that somebody is the one to act."""
 _ENDS = re.compile(
     rf"[,;:.()–]|\b(?:{MODAL}|is|are|has|have|was|were|unless|after|before|within|until|once|when|if)\b",
     re.IGNORECASE,
 )
+_WHO = ("who", "whose")
+"""Behind people, open which of them are meant."""
 _STATES_IF = ("unless", "provided", "only_after", "until")
 """Clauses that say in which case something binds, whatever they tell."""
 _AS_NEEDED = re.compile(
@@ -307,6 +313,9 @@ def _narrowing(readings: Readings, words: Vocabulary, start: int, end: int) -> I
         first = next(i for i in at if tokens[i].start >= thing.start)
         yield from _adjective(text, tokens, first, lost)
         yield from _behind(text, tokens, thing, own, start, end)
+    for i in at:  # those of whom the schema knows nothing: "people who smoke"
+        if tokens[i].text in _WHO and i - 1 in at and _are_some(tokens, i - 1):
+            yield from _behind(text, tokens, Span(tokens[i - 1].start, tokens[i - 1].end), own, start, end)
     for clause in clauses(text, start, end):
         if (
             clause.first
@@ -350,6 +359,14 @@ def _adjective(text: str, tokens: Sequence[Token], first: int, lost: Collection[
         yield own
 
 
+def _are_some(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a word names people, and not one who acts whatever is said of them: the colleague who takes over."""
+    text = tokens[i].text
+    one = i > 0 and tokens[i - 1].text == "the" and not text.endswith("s")
+    some = text in ("people", "persons") or text not in STOP | _NOBODY_IN_PARTICULAR
+    return text.isalpha() and some and not one
+
+
 def _describes(text: str) -> bool:
     """Whether a word says how a thing is, and is no verb or noun of the lexicon: of a traffic fine every fine is one."""
     return text not in (*lemmas(text, "n"), *lemmas(text, "v"))
@@ -362,7 +379,7 @@ def _behind(
     of a sentence that begins with those it is about.
     """
     opened = _OF_A_THING.match(text, thing.end, end)
-    if opened is None:
+    if opened is None or _WHO_ACTS.match(text, thing.end, end):
         return
     closed = _ENDS.search(text, opened.end(), end)
     span = Span(opened.start(), closed.start() if closed else end)

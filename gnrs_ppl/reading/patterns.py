@@ -290,6 +290,12 @@ BE_THE_ONE = _words(
 )
 """One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
+COMPARES_PERSONS = _words(
+    rf"(?:be|is|are) (?:also |always )?(?:the|that) (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that|to)|"
+    rf"(?<!to )(?<!for )(?<!with )(?<!from )(?:one and )?the (?:very )?same (?:one|{_SOMEONE}|pair of hands)|(?:different|separate|distinct) (?:hands|{_SOMEONE})|four[- ]eyes|"
+    rf"(?:anyone|anybody|someone|somebody|another (?:one|{_SOMEONE})) (?:other )?than (?:whoever|(?:the|that) (?:one|{_SOMEONE}) (?:who|that|to))"
+)
+"""Asks for the same person or another, in whatever way."""
 ONLY_BY_WHO_DID = _words(
     r"only (?:\w+ ){0,4}?by (?:whoever|(?:those|someone|somebody|anyone|anybody|the one|people|persons|"
     rf"(?:an?|the) (?:\w+ )?{_PEOPLE}) (?:who|that)) (?:has|have|had)(?! (?:not|never|no)\b)"

@@ -52,7 +52,7 @@ _CIRCUMSTANCE = re.compile(
 )
 _OF_WHOM = re.compile(
     r"what (?:do|does|must|should|shall|are|is|has|have)\s+(?P<who>(?:(?:the|an?|our|all|every|each)\s+)?[\w-]+(?: (?:and|or|of(?: the)?) [\w-]+| [\w-]+)*?)"
-    r"\s+(?:to (?:do|be)|do|need|expected|supposed|have to|got to)\b",
+    r"\s+(?:to (?:do|be)|do|need|expected|supposed|have to|got to)\b(?! to (?:find|see|read|look)\b)",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:they|it|he or she|he|she)\b", re.IGNORECASE)
