@@ -64,7 +64,7 @@ _HISTORY = (
     r"after (?:several|various|repeated|too many|a few|(?:an?|the) (?:number|series|string|couple) of)\b"
     r"(?! (?:minute|hour|day|week|month|year)s?\b)"
 )
-HISTORY = re.compile(_HISTORY, re.IGNORECASE)
+HISTORY = Wording(_HISTORY)
 """What befell several is history, and opens no rule: a rule opens at each."""
 _BODY = rf" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:{'|'.join(BODIES)})s?(?=\s*(?:[.,;:)]|$|(?:must|may|shall|should|can|cannot|will|and|or|within)\b))"
 """Whom something is brought before, and no event."""
@@ -198,52 +198,45 @@ MODAL = (
     r"we)'d like|please)"
 )
 _MODAL = Wording(rf"\b{MODAL}\b")
-_CONJUNCTION = re.compile(
+_CONJUNCTION = Wording(
     rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |"
     rf"also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
     rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no(?! (?:more|later|longer|less|fewer) than)|never|nobody|no one)\b|"
     rf"no\s+(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|"
     rf"(?:the|an?|any|every|each|no|all|its?|their|his|her|that|"
-    rf"this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
-    re.IGNORECASE,
+    rf"this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)"
 )
-_COMMA_AND = re.compile(
+_COMMA_AND = Wording(
     rf",\s*(?=who\s+(?:instead|then|must|shall|should|ha(?:s|ve) to)\b)|,\s*(?:and|but|so|therefore|"
     rf"hence)\s+(?=(?:[\w'%-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|"
-    rf"hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
-    re.IGNORECASE,
+    rf"hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)"
 )
-_PLAIN_CLAUSE = re.compile(
+_PLAIN_CLAUSE = Wording(
     r",\s*(?:and|but|while)\s+(?=(?:the|an?|any|every|each|all|its?|their|his|her|this|that|we|they)\s+"
-    r"(?P<rest>(?:(?!(?:of|to|in|on|at|for|by|who|that|which|and|or)\b)[\w'-]+\s*){1,5}))",
-    re.IGNORECASE,
+    r"(?P<rest>(?:(?!(?:of|to|in|on|at|for|by|who|that|which|and|or)\b)[\w'-]+\s*){1,5}))"
 )
 """Where a clause with a subject of its own begins that no modal binds: ", and the customer gets …"."""
-_SPLICED = re.compile(
-    r",\s*(?=(?:(?:the|an?|each|every|all)\s+)?[\w-]+\s+(?:is|are)\s+(?:(?:not|never|also|only)\s+)*[a-z]+(?:ed|nt|en|id|ut)\b)",
-    re.IGNORECASE,
+_SPLICED = Wording(
+    r",\s*(?=(?:(?:the|an?|each|every|all)\s+)?[\w-]+\s+(?:is|are)\s+(?:(?:not|never|also|only)\s+)*[a-z]+(?:ed|nt|en|id|ut)\b)"
 )
 """Where one begins behind a comma alone: ", penalties are added once"."""
-_COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
-_LIST_TO_COME = re.compile(
+_COORDINATED = Wording(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)")
+_LIST_TO_COME = Wording(
     r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|"
-    r"beforehand|first)\W*$",
-    re.IGNORECASE,
+    r"beforehand|first)\W*$"
 )
-_DETERMINER = re.compile(
-    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|"
-    r"one|someone|nobody)\b",
-    re.IGNORECASE,
+_DETERMINER = Wording(
+    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|i|"
+    r"one|someone|nobody)\b"
 )
 _FULL_STOP = (
     r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?!(?<=\b(?:[Mm]ax|[Mm]in)\.)\s+[a-z\d])(?=\s|$)|\n\s*\n"
 )
 FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
-_HEADING = re.compile(
-    rf"\s*(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|I|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
-    r"aims?|notes?|rules?|reminders?|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*",
-    re.IGNORECASE,
+_HEADING = Wording(
+    rf"\s*(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|i|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
+    r"aims?|notes?|rules?|reminders?|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*"
 )
 """What a rule is about, before its colon: "Credit collection: only after …" is one sentence."""
 
@@ -296,7 +289,7 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
     return sorted(found, key=lambda o: o.opened)
 
 
-_WHO = re.compile(rf"\b(?:who|whoever)\s+(?!(?:{MODAL})\b)(?=\w)", re.IGNORECASE)
+_WHO = Wording(rf"\b(?:who|whoever)\s+(?!(?:{MODAL})\b)(?=\w)")
 
 
 def _end_of_relative(text: str, start: int, end: int) -> int | None:
@@ -379,9 +372,7 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
     return [_as_purpose(text, before, c) for before, c in pairwise([None, *numbered])]
 
 
-_SO_THAT = re.compile(
-    r"\s*,\s*(?:and\s+)?so\s+(?=the|an?|it|they|we|no|everybody|everyone|people)", re.IGNORECASE
-)
+_SO_THAT = Wording(r"\s*,\s*(?:and\s+)?so\s+(?=the|an?|it|they|we|no|everybody|everyone|people)")
 
 
 def _as_purpose(text: str, before: Clause | None, clause: Clause | None) -> Clause:
@@ -437,17 +428,16 @@ def _before_verb(text: str, start: int, end: int, least: int = 1) -> int | None:
     return start + verb.start() if verb else modal.start() if modal else None
 
 
-_LEFT_UNDONE = re.compile(
+_LEFT_UNDONE = Wording(
     r"\b(?:left|remain(?:s|ing)?|stay(?:s|ing)?|(?:that|which|who) (?:is|are|was|were|has|have)|still)\s+(?:still |yet )?"
-    r"(?:un\w+(?:ed|id|en|nt)|not (?:been )?[a-z]+(?: (?:out|in|up|off|over))?)\s+\Z",
-    re.IGNORECASE,
+    r"(?:un\w+(?:ed|id|en|nt)|not (?:been )?[a-z]+(?: (?:out|in|up|off|over))?)\s+\Z"
 )
 """What was not done to the subject of a clause."""
-_OPEN_MODAL = re.compile(rf"\b{MODAL}\s*,\s*\Z", re.IGNORECASE)
+_OPEN_MODAL = Wording(rf"\b{MODAL}\s*,\s*\Z")
 
 
-_JOINED = re.compile(r"\b(?:and|but|so|yet|therefore|hence)\s+\Z", re.IGNORECASE)
-_UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)", re.IGNORECASE)
+_JOINED = Wording(r"\b(?:and|but|so|yet|therefore|hence)\s+\Z")
+_UP_TO_MODAL = Wording(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)")
 
 
 def _only_adverbs(text: str) -> bool:
@@ -475,16 +465,14 @@ def _only_adverbs(text: str) -> bool:
     )
 
 
-_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)", re.IGNORECASE)
-_FEW_WORDS = re.compile(
+_EACH = Wording(r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)")
+_FEW_WORDS = Wording(
     rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL}|{NUMBER}|"
-    rf"\w+ (?:out )?of {NUMBER})\b)[\w'-]+){{0,4}}",
-    re.IGNORECASE,
+    rf"\w+ (?:out )?of {NUMBER})\b)[\w'-]+){{0,4}}"
 )
-_THAT_DONE = re.compile(
+_THAT_DONE = Wording(
     r"\s*(?:that|this|it|they)(?:'s|\s+(?:is|are|has been|"
-    r"have been))\s+[\w-]+\b(?=\s+(?!by\b)\w)",
-    re.IGNORECASE,
+    r"have been))\s+[\w-]+\b(?=\s+(?!by\b)\w)"
 )
 """A clause that only points back: "until that's done no visitor …"."""
 
@@ -539,8 +527,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
     return limit
 
 
-_TIME_TO = re.compile(r"\bha(?:s|ve) (?:got )?\Z", re.IGNORECASE)
-_TO = re.compile(r"\sto (?=[a-z]+\b)(?!the\b|an?\b)", re.IGNORECASE)
+_TIME_TO = Wording(r"\bha(?:s|ve) (?:got )?\Z")
+_TO = Wording(r"\sto (?=[a-z]+\b)(?!the\b|an?\b)")
 
 
 def _before_binding(text: str, start: int, end: int) -> int | None:
@@ -583,10 +571,9 @@ def _finds_verb(text: str) -> bool:
     )
 
 
-_VERB_AND_OBJECT = re.compile(
+_VERB_AND_OBJECT = Wording(
     r"\w\s+(\w+s) (?:the|an?|it|them|his|her|their|its|each|every|all|"
-    r"any)\b",
-    re.IGNORECASE,
+    r"any)\b"
 )
 _COMMON = tuple(
     (v,)
@@ -618,9 +605,9 @@ def _binds(text: str) -> bool:
     return bool(_MODAL.search(text)) or any(_finite(w) for w in re.findall(r"[a-z]+", text.lower()))
 
 
-_OWN_SUBJECT = re.compile(r",\s*(?:and |but )?(?:they|he|she|who)\b", re.IGNORECASE)
-_SO = re.compile(r",\s*(?:so|which is why|therefore|hence)\b", re.IGNORECASE)
-_NEW_BAN = re.compile(r"(?:no|nobody|no one|neither|never)\b", re.IGNORECASE)
+_OWN_SUBJECT = Wording(r",\s*(?:and |but )?(?:they|he|she|who)\b")
+_SO = Wording(r",\s*(?:so|which is why|therefore|hence)\b")
+_NEW_BAN = Wording(r"(?:no|nobody|no one|neither|never)\b")
 
 
 def _finite(form: str) -> bool:
@@ -628,10 +615,9 @@ def _finite(form: str) -> bool:
     return bool(lemmas(form, "v")) and not lemmas(form, "n") and not form.endswith("ing")
 
 
-_INVERTED = re.compile(
+_INVERTED = Wording(
     r"\s*(?:(?:so|and|then|now|please)[, ]+)*(?:could|would|will|can|may|must|shall|should)\s+"
-    r"(?:every|each|all|any|the|an?|our|no|both)(?: [\w'-]+){1,3}\s*",
-    re.IGNORECASE,
+    r"(?:every|each|all|any|the|an?|our|no|both)(?: [\w'-]+){1,3}\s*"
 )
 """A modal and the first of those it binds: "could every waiter and every cook …"."""
 _AUXILIARY = frozenset({"is", "are", "has", "have", "gets", "get", "goes", "go"})

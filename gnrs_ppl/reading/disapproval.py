@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gnrs_ppl.reading.wording import Wording
 
 _FAULT = (
@@ -50,21 +48,18 @@ NO_FAULT = Wording(
     rf"\bnothing (?:{_WRONG}|(?:prevents|forbids|prohibits|stops|bars|speaks against))\b"
 )
 """Says of what is told that it is no fault, which leaves it free."""
-DISAPPROVED_HEADING = re.compile(
-    rf"\W*(?:(?:an?|the|clear|serious|grave|strictly|absolutely) ){{0,3}}(?:{_FAULT}s?(?: \d+)?|{_BAD}|{_OUT}|never|not so|no)\s*",
-    re.IGNORECASE,
+DISAPPROVED_HEADING = Wording(
+    rf"\W*(?:(?:an?|the|clear|serious|grave|strictly|absolutely) ){{0,3}}(?:{_FAULT}s?(?: \d+)?|{_BAD}|{_OUT}|never|not so|no)\s*"
 )
 """Before the colon of a sentence that tells what is disapproved of: "Not acceptable: …"."""
-JUDGES = re.compile(
-    rf"\W*(?:it|this|that|we|i)?(?: really| also)? ?{DISAPPROVES.pattern}(?: (?:to|that|if|when))?\W*",
-    re.IGNORECASE,
+JUDGES = Wording(
+    rf"\W*(?:it|this|that|we|i)?(?: really| also)? ?{DISAPPROVES.pattern}(?: (?:to|that|if|when))?\W*"
 )
 """Only says that what follows is disapproved of: it is a breach when …"""
-NO_SUCH = re.compile(rf"\b(?:{_NO_SUCH})", re.IGNORECASE)
+NO_SUCH = Wording(rf"\b(?:{_NO_SUCH})")
 _ENDS = rf"(?:{_MODAL}\s+)?(?:ever\s+)?(?:ends?|(?:be )?closed?|closes|finish(?:es)?|goes|go|stays?|remains?|be left)\s+"
-NONE_WITHOUT = re.compile(
+NONE_WITHOUT = Wording(
     r"\b(?:no|not (?:an?|any|a single)) (?:single )?(?P<thing>(?:case|file|record|visit|process|matter|dossier|folder)\b|"
-    rf"[\w-]+(?=\s+{_ENDS}))\s+(?:{_ENDS})?(?:without|un(?=\w+(?:ed|id|en|nt)\b))",
-    re.IGNORECASE,
+    rf"[\w-]+(?=\s+{_ENDS}))\s+(?:{_ENDS})?(?:without|un(?=\w+(?:ed|id|en|nt)\b))"
 )
 """Nothing is to go without what follows: "no case without a decision", "no fine may go unnotified"."""

@@ -18,6 +18,7 @@ from gnrs_ppl.reading.patterns import DUTY, NEGATIVE, PERMISSION
 from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
+from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import SYNONYM
 
 Read = TypeVar("Read")
@@ -25,12 +26,11 @@ Part = Span | tuple[str, Span]
 """Words of the text, or others that stand for some of them."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+(?P<item>\S.*?)[ \t]*$", re.MULTILINE)
 _LEAD = re.compile(r"(?P<lead>[^.;!?\n]*\S)\s*:\s*\n\s*$")
-_BINDS = re.compile(rf"\b(?:{MODAL})\b", re.IGNORECASE)
-_OPEN = re.compile(rf"\b(?:{MODAL})(?:\s+be)?\s*$", re.IGNORECASE)
+_BINDS = Wording(rf"\b(?:{MODAL})\b")
+_OPEN = Wording(rf"\b(?:{MODAL})(?:\s+be)?\s*$")
 """A lead that its items complete: the fine must be."""
-_FOLLOWING = re.compile(
-    rf"^\W*(?:all(?: of)? )?(?:the following|these)(?: \w+)?\s+(?P<modal>{MODAL})\s+(?:happen|be done|be met|take place|apply|occur)\b",
-    re.IGNORECASE,
+_FOLLOWING = Wording(
+    rf"^\W*(?:all(?: of)? )?(?:the following|these)(?: \w+)?\s+(?P<modal>{MODAL})\s+(?:happen|be done|be met|take place|apply|occur)\b"
 )
 _IS = re.compile(r"\b(?:is|are|has been|have been|was|were)\b", re.IGNORECASE)
 _DONE = (
@@ -46,48 +46,41 @@ _ONCE_THAT = re.compile(
     re.IGNORECASE,
 )
 _NOT_YET = re.compile(r"until|till|before|prior|(?:as|so) long as", re.IGNORECASE)
-_THE_SAME = re.compile(
+_THE_SAME = Wording(
     r"(?<=[.;!?])\s+(?P<all>(?:(?:exactly )?the (?:very )?same(?: rule)?|this|that|likewise)\s*(?:also |equally )?(?:applies|goes|holds|counts|is true|is valid)\s+(?:also |too |equally )?"
-    r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)",
-    re.IGNORECASE,
+    r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)"
 )
 
-_ELSE = re.compile(
+_ELSE = Wording(
     r"(?P<all>(?:\s*[,;]|\s+[–—-])\s*(?:(?:and |or )?(?:otherwise|else|failing (?:which|that|this)|if not(?=,))\s*,?\s*|or (?=(?:an?|the) (?:\w+ ){1,3}?(?:will|shall|must) be\b))"
-    r"(?P<rest>[^.;!?]+))",
-    re.IGNORECASE,
+    r"(?P<rest>[^.;!?]+))"
 )
 """What is due where the duty before it is not kept in its time."""
-_NEVER_BY = re.compile(
-    r"(?P<all>\s*,?\s*(?:(?:and|but) )?(?:never|not) (?:be )?by (?P<who>(?:(?:the (?:very )?(?:same )?|an?|any|those )?[a-z-]+ )?(?:who|that)|whoever)\s+(?P<rest>[^.;!?]+))",
-    re.IGNORECASE,
+_NEVER_BY = Wording(
+    r"(?P<all>\s*,?\s*(?:(?:and|but) )?(?:never|not) (?:be )?by (?P<who>(?:(?:the (?:very )?(?:same )?|an?|any|those )?[a-z-]+ )?(?:who|that)|whoever)\s+(?P<rest>[^.;!?]+))"
 )
 """Who may not do what was said before."""
 
-_BEFORE_THAT = re.compile(
+_BEFORE_THAT = Wording(
     r"(?P<all>(?:\s*,?\s+and|\s*;(?: and)?|(?<=[.!?]))\s+(?P<rest>(?:nobody|no[- ]one|none|no \w+)\b(?:(?!\b(?:who|that|which|unless|without|until|if|when)\b)[^.;!?])*?),?\s+(?P<that>before (?:that|then|this)|beforehand|until then|earlier)"
-    r"(?=\s*(?:[.;!?]|$)))",
-    re.IGNORECASE,
+    r"(?=\s*(?:[.;!?]|$)))"
 )
 """What is barred until what was asked before is done."""
-_NOT_BEFORE = re.compile(
+_NOT_BEFORE = Wording(
     r"(?P<all>\s*[,;–—-]?\s+(?:but|yet|although|though|albeit|and)\s+(?P<order>(?:never|not)(?: ever)? (?:before|until|prior to|without)|"
-    r"(?:always )?only (?:after|once|when|if))\s+(?P<rest>[^.;!?]+))",
-    re.IGNORECASE,
+    r"(?:always )?only (?:after|once|when|if))\s+(?P<rest>[^.;!?]+))"
 )
 """What the act that was asked before may not come before."""
 
 
-_THEN_DUE = re.compile(
+_THEN_DUE = Wording(
     r"(?P<all>(?:\s*,?\s+and|\s*[,;](?: and)?|(?<=[.!?]))\s+(?P<that>before (?:that|then)|by then|by that time)\s*,?\s+"
-    r"(?P<rest>(?:(?!\b(?:who|that|which|unless|without|until|if|when|before|after|once|within|not|nor|nobody)\b)[^.;,!?])+))",
-    re.IGNORECASE,
+    r"(?P<rest>(?:(?!\b(?:who|that|which|unless|without|until|if|when|before|after|once|within|not|nor|nobody)\b)[^.;,!?])+))"
 )
 """What must be done before what was asked, or within its time."""
-_IN_TURN = re.compile(
+_IN_TURN = Wording(
     r"\b(?:followed|succeeded) by\b[^.;!?]*?(?P<all>\s*,?\s+and\s+(?P<first>(?:the|this|that|its) [\w'’ -]+?)\s+(?P<turn>in (?:its |their )?turn by)\s+"
-    r"(?P<rest>[^.;!?]+))",
-    re.IGNORECASE,
+    r"(?P<rest>[^.;!?]+))"
 )
 """What follows the act that must follow another."""
 _SINCE = rf"{PLAIN_DURATION} (?:of|after|from|following|since)\b"
@@ -342,7 +335,7 @@ def _else(text: str, one: TakenUp) -> list[Piece]:
 
 def _bound(text: str, words: Span, modal: str) -> list[Part]:
     """Words that bind by a modal where they only say what is done: "a penalty must be added"."""
-    says = re.compile(r"\b(?:is|are|will be|shall be)\b", re.IGNORECASE).search(text, *words)
+    says = Wording(r"\b(?:is|are|will be|shall be)\b").search(text, *words)
     if says is None or _BINDS.search(text, words.start, says.start()):
         return [words]
     told = (f" {modal} be ", Span(*says.span()))
@@ -372,9 +365,7 @@ def _same(text: str, one: TakenUp, last: Statement) -> list[Piece]:
     modal = _BINDS.search(text, first, end)
     old = min((n.span for n in things), default=None)
     if old is None and modal:
-        subject = re.compile(r"\s*(?:(?:the|an?|any|every|each|all|no)\s+)?", re.IGNORECASE).match(
-            text, first, modal.start()
-        )
+        subject = Wording(r"\s*(?:(?:the|an?|any|every|each|all|no)\s+)?").match(text, first, modal.start())
         old = Span(subject.end() if subject else first, modal.start())
     if old is None or not text[old.start : old.end].strip():
         return []

@@ -20,15 +20,13 @@ NEGATIVE = _words(
     r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
     r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
 )
-FORBIDS = re.compile(
-    r"\b(?:(?:may|must|shall|should|can|is to|are to) (?:not|never)|cannot|(?:mustn|can)['’]t)\s+(?:\w+\s+)?$",
-    re.IGNORECASE,
+FORBIDS = Wording(
+    r"\b(?:(?:may|must|shall|should|can|is to|are to) (?:not|never)|cannot|(?:mustn|can)['’]t)\s+(?:\w+\s+)?$"
 )
 """Before what a clause forbids."""
-NOT_NEGATIVE = re.compile(
+NOT_NEGATIVE = Wording(
     r",?\s*(?:and |but )?not (?:by|to|from|with) (?:an?|the|his|her|their|your|any|another)\b[^.;,]*|,\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
-    r"more|less|fewer|earlier) than|no doubt|no matter|or not|go(?:es)? no further)\b",
-    re.IGNORECASE,
+    r"more|less|fewer|earlier) than|no doubt|no matter|or not|go(?:es)? no further)\b"
 )
 BEFELL = _words(
     r"(?:ha(?:s|ve|d)|having|was|were|is|are|been|being|already|gets?|got)(?: (?:not|never|been|already|now|just|since|then|yet))* [a-z]+|"
@@ -58,7 +56,7 @@ HARD = _words(
 )
 ONLY_THEN = _words(r"only (?:then|after (?:that|this)|afterwards|thereafter)")
 """Makes what comes before it a duty: sign, and only then may you enter."""
-LIMITED = re.compile(r"\s+(?:not|only|never|under no|at no)\b", re.IGNORECASE)
+LIMITED = Wording(r"\s+(?:not|only|never|under no|at no)\b")
 """Behind a permission: it limits after all."""
 VAGUE = _words(
     r"(?:in|of|with) (?:an? )?(?:good|high|great|big|best|proper|due|full|adequate|sufficient) (?:\w+ )?(?:quality|order|attention|diligence|standard|effort|precision)|"
@@ -81,11 +79,9 @@ NARRATES = _words(
 """Says when something happened that a text is written for."""
 HAD_TO = _words(r"had to|could|never (?:saw|came|had|got|was|were|did)|used to|would")
 """Binds nobody, in what happened."""
-REASON = re.compile(r"because|due to|owing to|thanks to|on account of|as a result of", re.IGNORECASE)
+REASON = Wording(r"because|due to|owing to|thanks to|on account of|as a result of")
 """Opens why something is due, which asks nothing itself."""
-FOR_A_REASON = re.compile(
-    r"\b(?:because|since|as) (?:he|she|they|it|we|I|you|the|an?)\b[^,.;:]*", re.IGNORECASE
-)
+FOR_A_REASON = Wording(r"\b(?:because|since|as) (?:he|she|they|it|we|i|you|the|an?)\b[^,.;:]*")
 """Why something happened, which binds nobody either."""
 # adverbs that place an act
 AT_ONCE = _words(
@@ -108,7 +104,7 @@ EARLIER = _words(
     r"that|this|them)|previously|earlier|already"
 )
 PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
-THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
+THAT = Wording(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)")
 THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
 PRECEDED = _words(
     r"(?:must|shall|should|has to|have to|is|are|is to|are to) (?:\w+ )?(?:be )?(?:\w+ )?preceded"
@@ -127,7 +123,7 @@ TOGETHER = _words(
 )
 _VICE_VERSA = r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite"
 VICE_VERSA = _words(_VICE_VERSA)
-AND_VICE_VERSA = re.compile(rf"\b(?:{_VICE_VERSA})\W*$", re.IGNORECASE)
+AND_VICE_VERSA = Wording(rf"\b(?:{_VICE_VERSA})\W*$")
 """At the end of what it turns round, and not before what says in which order."""
 CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, Wording], ...] = (
@@ -200,9 +196,8 @@ ENDS = _words(
 )
 CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
 EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
-WHILE_PENDING = re.compile(
-    r"\b(?:while|(?:as|so) long as)\b[^.,;]*?\b(?P<state>pending|unresolved|open|outstanding|running|under way)\b",
-    re.IGNORECASE,
+WHILE_PENDING = Wording(
+    r"\b(?:while|(?:as|so) long as)\b[^.,;]*?\b(?P<state>pending|unresolved|open|outstanding|running|under way)\b"
 )
 """A wait of which nothing says what ends it."""
 SEVERAL_PEOPLE = _words(
@@ -215,14 +210,13 @@ MEANWHILE = _words(
 """Between what opens a duty and when it is due."""
 NEITHER = _words(r"neither\b[^.;]*\bnor|(?:not|never|nobody|no one|nothing)\b[^.;]*\b(?:or|nor)")
 """Each of two acts is banned."""
-DEFINES = re.compile(
+DEFINES = Wording(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
     r"until|before)\w+"
     r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b"
     r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
     r"\bconstitut\w+\b"
-    r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
-    re.IGNORECASE,
+    r"|\bhold (?:it |that |this )?against\b|\bheld against\b"
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 NO_SUCH_THING = re.compile(
@@ -234,38 +228,32 @@ NO_SUCH_THING = re.compile(
     re.IGNORECASE,
 )
 """Says what something is not, and bans nothing: that it "does not count as" something else, or "isn't one"."""
-SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
-SUPPOSITION = re.compile(
-    r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b", re.IGNORECASE
-)
+SUPPOSES = Wording(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b")
+SUPPOSITION = Wording(r"(?:if|where|(?:in|for) (?:any |every |each |the )?(?:case|event)s?)\b")
 """Opens the circumstances in which something is due, and no event after which it is."""
 NOT_DONE = _words(r"not|un\w+(?:ed|id|en|nt)|\w+n't|nobody|no one|never|no|without")
-LACKING = re.compile(
+LACKING = Wording(
     r"\b(?:without|with no|absent|lacking|in the absence of|having no|who ha(?:s|ve) no|"
-    r"unless (?:they|you|he|she|he or she|it) ha(?:s|ve))\s+(?:(?:an?|any|the|such|that|this|prior|valid)\s+)*(?P<what>[\w-]+)",
-    re.IGNORECASE,
+    r"unless (?:they|you|he|she|he or she|it) ha(?:s|ve))\s+(?:(?:an?|any|the|such|that|this|prior|valid)\s+)*(?P<what>[\w-]+)"
 )
 """Says what somebody lacks who may not do a thing: a courier without such a task."""
-ONLY_THE_OTHER = re.compile(
-    r"\s+(?:(?:also|then|always) )?(?:have|show|hold|contain|include|has|be) (?:the other(?: one)?|both(?: of them)?|neither)(?:,? (?:too|as well|also))?\W*$",
-    re.IGNORECASE,
+ONLY_THE_OTHER = Wording(
+    r"\s+(?:(?:also|then|always) )?(?:have|show|hold|contain|include|has|be) (?:the other(?: one)?|both(?: of them)?|neither)(?:,? (?:too|as well|also))?\W*$"
 )
 """Behind a modal, takes up two acts told before: "has to have the other one too"."""
 IN_PERSON = _words("in person")
 WHOEVER = _words("who|whoever")
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
-ENDS_WITH = re.compile(
+ENDS_WITH = Wording(
     r"\b(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to) (?:always )?"
-    r"(?:(?P<end>end|close|conclude|finish|terminate)|begin|start|open) (?:in|with|by|on)\b",
-    re.IGNORECASE,
+    r"(?:(?P<end>end|close|conclude|finish|terminate)|begin|start|open) (?:in|with|by|on)\b"
 )
 """Before the acts by which a case ends, or begins."""
-BEFORE_THE_END = re.compile(
+BEFORE_THE_END = Wording(
     r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
     r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"
-    r"(?:ends|is over|closes|is closed|finishes|is finished|is completed|concludes|is concluded))\b",
-    re.IGNORECASE,
+    r"(?:ends|is over|closes|is closed|finishes|is finished|is completed|concludes|is concluded))\b"
 )
 """At some time in the case, and not as its last act."""
 STARTS_OR_ENDS = _words(
@@ -340,10 +328,9 @@ FOUR_EYES = _words(
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
-THE_SAME = re.compile(r"\b(?:one and )?the (?:very )?same\s+$", re.IGNORECASE)
-BARRED = re.compile(
-    r"\s+(?:(?:must|may|shall|should|can|will) ?(?:not|never)|cannot|never|is not to|mustn't|can't|shouldn't)\b",
-    re.IGNORECASE,
+THE_SAME = Wording(r"\b(?:one and )?the (?:very )?same\s+$")
+BARRED = Wording(
+    r"\s+(?:(?:must|may|shall|should|can|will) ?(?:not|never)|cannot|never|is not to|mustn't|can't|shouldn't)\b"
 )
 """Around a role whose holder may not do both of two acts."""
 THE_ONE_WHO = _words(
@@ -358,26 +345,23 @@ OTHER_THAN = _words(
     r"(?:has|had|have|takes?|took) no (?:part|hand|say|share) in)"
 )
 """Says so too, where nothing else orders the acts."""
-LACKED = re.compile(
-    r"\b(?:who|that|which)\s+(?:(?:was|were|is|are|has|have|had)\s+(?:not|never)|\w+n't)\s+(?:yet\s+|been\s+)*$",
-    re.IGNORECASE,
+LACKED = Wording(
+    r"\b(?:who|that|which)\s+(?:(?:was|were|is|are|has|have|had)\s+(?:not|never)|\w+n't)\s+(?:yet\s+|been\s+)*$"
 )
 """Before an act that was not done to what something else is said of."""
 TAKES_LONGER = _words(
     r"(?:may|can|might|(?:is|are) allowed to) (?:only )?(?:take|be|last|wait|come|follow|go out|happen) (?:\w+ )?(?:longer|later)"
 )
 """Leaves something more time than what was told before."""
-NOT_ON_RECORD = re.compile(
+NOT_ON_RECORD = Wording(
     r"\s+(?:(?:of|for|on|to|by)\s+(?:[\w'’-]+\s+){1,4}?)?(?:is|are|was|were|has been|have been)\s+(?:still\s+)?"
     r"(?:(?:not|never)\s+(?:yet\s+)?(?:recorded|registered|logged|noted|documented|entered|made|received|done|held|there|"
     r"available|found|on (?:record|file)|(?:in|on) the (?:file|records?|register|log|books|case))|missing|lacking|absent|"
-    r"outstanding)\b",
-    re.IGNORECASE,
+    r"outstanding)\b"
 )
 """Behind an act told by its noun, says that it was not done: the payment is not recorded, is missing."""
-NOT_DONE_TO = re.compile(
-    rf"\b(?:who|that|which)\s+(?:is|are|was|were|has|have)\s+(?:not|never)\b(?=(?:(?!{MODAL}\b)[^.;,])*?\b{MODAL}\b)",
-    re.IGNORECASE,
+NOT_DONE_TO = Wording(
+    rf"\b(?:who|that|which)\s+(?:is|are|was|were|has|have)\s+(?:not|never)\b(?=(?:(?!{MODAL}\b)[^.;,])*?\b{MODAL}\b)"
 )
 """The same, where a subject waits for its verb behind it."""
 ONE_AND_OTHER = _words(
@@ -389,67 +373,58 @@ ORDERED = _words(
     r"again|any ?more|any longer|no longer|wait|until|thereafter|thereupon|before|afterwards|beforehand"
 )
 """Words of order, with which what is said of a person is said of the time after or before an act."""
-BY = re.compile(
-    r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$",
-    re.IGNORECASE,
+BY = Wording(
+    r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$"
 )
 OBLIQUE_DOER = _words("by|of")
 """Between an act and who did it: the arrival of the courier."""
 SHARE = r"(?:(?:[\w-]+ (?:per cent|percent)|\d+ ?%)(?: or more)?|all|each|every one|any|most|some) of (?:the |our |all )*"
 """How many of those who are bound, told before them."""
-OBLIQUE = re.compile(
+OBLIQUE = Wording(
     r"\b(?:with|to|from|(?<!per cent )(?<!percent )(?<!% )(?<!\ball )(?<!\beach )(?<!or more )of|about|at|for|"
-    r"than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$",
-    re.IGNORECASE,
+    r"than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$"
 )
-SHARE_OF_THOSE = re.compile(rf"\b{SHARE}(?:[\w-]+ ){{1,3}}?{MODAL}\b", re.IGNORECASE)
+SHARE_OF_THOSE = Wording(rf"\b{SHARE}(?:[\w-]+ ){{1,3}}?{MODAL}\b")
 """A share of those who are bound, with what binds them."""
 _THOSE = rf"(?:(?:at least|no fewer than|not fewer than|no less than|not less than|more than|\w+) )?(?:{SHARE})?(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
-ASKED_OF = re.compile(
+ASKED_OF = Wording(
     r"\b(?:(?:due|required|expected|demanded) (?:from|of)|(?:forbidden|prohibited|incumbent|binding|off[- ]limits|not open) (?:to|for|on|upon)|"
-    rf"among|amongst|between)\s+{_THOSE}",
-    re.IGNORECASE,
+    rf"among|amongst|between)\s+{_THOSE}"
 )
 """Before those who are bound: what is due from them, forbidden to them, done among them."""
-DOING_OF = re.compile(rf"(\w+)\s+of\s+{_THOSE}", re.IGNORECASE)
+DOING_OF = Wording(rf"(\w+)\s+of\s+{_THOSE}")
 """Before those who do what a noun says."""
 YOU = _words("you|your|please")
-ADDRESSED = re.compile(
-    r"\b(?:you(?:['’]re| are)?|I(?:['’]m| am)?)(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$|"
-    r"\bI,? (?:as )?an?\s+$|\b(?:you|I),? as an?\s+$|"
-    r"\b(?:I|you) (?:belong to|work (?:as|for|in|with)|(?:am|are) (?:with|in|on|part of|one of)) (?:the|an?|our)\s+$",
-    re.IGNORECASE,
+ADDRESSED = Wording(
+    r"\b(?:you(?:['’]re| are)?|i(?:['’]m| am)?)(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$|"
+    r"\bi,? (?:as )?an?\s+$|\b(?:you|i),? as an?\s+$|"
+    r"\b(?:i|you) (?:belong to|work (?:as|for|in|with)|(?:am|are) (?:with|in|on|part of|one of)) (?:the|an?|our)\s+$"
 )
 """Before those a text speaks to, or whose question it answers: you couriers, you, as a patrol member, I am a waiter."""
-SALUTATION = re.compile(
+SALUTATION = Wording(
     r"(?:^|[.!?\n])\s*(?:hi|hello|hey|dear|attention|good (?:morning|afternoon|evening)|(?:an? )?(?:memo|note|notice|message|"
-    r"word) (?:to|for)|to|for the attention of)(?: (?:all|all of|you|our|the|every))*\s+$",
-    re.IGNORECASE,
+    r"word) (?:to|for)|to|for the attention of)(?: (?:all|all of|you|our|the|every))*\s+$"
 )
 """Before those a text is written to: Dear couriers, Note to all couriers."""
-OPENS_SENTENCE = re.compile(r"(?:^|[.!?;:\n])\s*(?:(?:so|and|now|all|our|the)[, ]\s*)*$", re.IGNORECASE)
+OPENS_SENTENCE = Wording(r"(?:^|[.!?;:\n])\s*(?:(?:so|and|now|all|our|the)[, ]\s*)*$")
 CALLED = re.compile(r"\s*(?:alike)?,")
 """Behind those who are called by name: Couriers, please …"""
-GERUND = re.compile(
-    r"\s*(?!being\b|having been\b|(?:any|every|some|no)thing\b)(?:having\s+)?\w+ing\b", re.IGNORECASE
-)
-PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
-UNDERGONE = re.compile(
-    rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$",
-    re.IGNORECASE,
+GERUND = Wording(r"\s*(?!being\b|having been\b|(?:any|every|some|no)thing\b)(?:having\s+)?\w+ing\b")
+PASSIVE = Wording(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)")
+UNDERGONE = Wording(
+    rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$"
 )
 """Between those somebody speaks of and what is done: others do it."""
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
-SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
+SAME_SUBJECT = Wording(rf"[\s,]*(?:and|but)?\s+{MODAL}\b")
 PERSON = _words(
     "he|she|they|you|we|i|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
-DONE_SO = re.compile(
-    r"\s*(?:you|they|he|she|he or she|we|it|that|this)(?:['’](?:ve|s)| ha(?:ve|s))? (?:been )?(?:done|did)(?: so| that| this| it)?\s*[.,;]?\s*$",
-    re.IGNORECASE,
+DONE_SO = Wording(
+    r"\s*(?:you|they|he|she|he or she|we|it|that|this)(?:['’](?:ve|s)| ha(?:ve|s))? (?:been )?(?:done|did)(?: so| that| this| it)?\s*[.,;]?\s*$"
 )
 """A clause that only points back: after you have done so."""
-THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+THAT_EVENT = Wording(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$")
 _FIGURE = (
     rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*(?: and a half)?)"
 )
@@ -458,14 +433,13 @@ _UNITS = (
     r"kilomet(?:er|re)s?|km|met(?:er|re)s?|miles?|degrees?|pages?|items?|pieces?|units?|percent|per cent|%|points?)"
 )
 _THAN = r"(?:more|less|fewer|higher|greater|larger|bigger|heavier|smaller|lower|longer|older|younger|cheaper) than"
-AMOUNT = re.compile(
+AMOUNT = Wording(
     rf"\b(?:of|for|worth|valued at|costs?|costing|weighs?|weighing|totals?|totalling|amounts? to|amounting to|above|over|under|below|beyond|exceeding|exceeds?|"
     rf"(?:aged?|age of)(?: of)?)\s+"
     rf"(?:(?:no |not )?{_THAN} |over |under |above |below |at least |up to |at most )?"
     rf"(?:[€$£]\s?\d[\d.,]*|{_FIGURE}\s*{_UNITS}(?!\w))"
     rf"|\b(?:over|under|above|below|aged?|older than|younger than) (?:the age of )?{_FIGURE}(?=\s*(?:[.,;:)]|$|years? (?:old|of age)|"
-    rf"(?:\w+ ){{0,1}}(?:must|shall|should|may|ha[sv]e?|is|are|needs?)\b))",
-    re.IGNORECASE,
+    rf"(?:\w+ ){{0,1}}(?:must|shall|should|may|ha[sv]e?|is|are|needs?)\b))"
 )
 """How much or how old what a rule is about must be."""
 TOPIC = re.compile(r"[^.;:!?]+:\s*$")
@@ -474,25 +448,22 @@ MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| a
 WISH = _words(
     r"(?:i|we) (?:want|wish|hope|would like|aim)|(?:i|we)'d like|it is (?:our|my) (?:\w+ )?(?:wish|aim|desire|hope|intention|goal)"
 )
-ANY_DOING = re.compile(
+ANY_DOING = Wording(
     rf"\b(?:nothing|anything|something|everything)\b[^,.;]*?{MODAL}(?: not)? (?:be (?:done|undertaken|started)|happen|occur|take place|"
-    r"go ahead|begin|start)\b|\bnothing(?: else)? (?:happens|occurs|takes place|is done)\b",
-    re.IGNORECASE,
+    r"go ahead|begin|start)\b|\bnothing(?: else)? (?:happens|occurs|takes place|is done)\b"
 )
 """Any act at all, and none that would have to be in the schema: nothing may be done before …"""
-ANNOUNCES = re.compile(
+ANNOUNCES = Wording(
     r"\W*(?:and |but |so |therefore )*(?:it (?:is|was|has been) (?:\w+ )?(?:required|necessary|essential|mandatory|"
-    r"important|imperative|expected|agreed|decided|vital|crucial|compulsory)|(?:we|I) (?:\w+ )?(?:expect|ask|insist|want|"
-    r"require|demand)|please (?:make sure|see to it)|make sure|see to it)(?: that)?\W*",
-    re.IGNORECASE,
+    r"important|imperative|expected|agreed|decided|vital|crucial|compulsory)|(?:we|i) (?:\w+ )?(?:expect|ask|insist|want|"
+    r"require|demand)|please (?:make sure|see to it)|make sure|see to it)(?: that)?\W*"
 )
 """Only says that what follows binds: it is required that …"""
 FIRST_OF_ALL = _words("first|beforehand")
-ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
+ASKED = Wording(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*")
 THEY = _words("they|them|he|she")
-OPENS_WITH_THEY = re.compile(
-    rf"\W*(?:(?:and|but|so|then|also|never|under no circumstances|on no account|at no time|in no case|{MODAL})\s+){{0,3}}(?:they|he or she|she or he|he|she)\b",
-    re.IGNORECASE,
+OPENS_WITH_THEY = Wording(
+    rf"\W*(?:(?:and|but|so|then|also|never|under no circumstances|on no account|at no time|in no case|{MODAL})\s+){{0,3}}(?:they|he or she|she or he|he|she)\b"
 )
 """Begins a clause with those said before."""
 NO_LONGER = _words(
@@ -500,17 +471,16 @@ NO_LONGER = _words(
     r"(?:nobody|no one|no \w+) (?:may|must|should|shall|can|has to) (?:ever )?(?:wait|take) (?:any )?(?:longer|more) than|"
     rf"(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)"
 )
-GOES_BY_BEFORE = re.compile(
+GOES_BY_BEFORE = Wording(
     rf"\b(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)\b"
-    r"(?P<since>[^.;]*?)\bbefore\b",
-    re.IGNORECASE,
+    r"(?P<since>[^.;]*?)\bbefore\b"
 )
 """Before what is due within a time: no more than an hour may go by after the signal before …"""
 ELAPSES = _words(
     r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie|waits?(?: any)? (?:longer|more) than [\w ]{1,30}?) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"
 )
-WHOSE = re.compile(r"\s*(?:of|for|on)\s+(?:the\s+|an?\s+|any\s+|every\s+|each\s+)?", re.IGNORECASE)
-IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
+WHOSE = Wording(r"\s*(?:of|for|on)\s+(?:the\s+|an?\s+|any\s+|every\s+|each\s+)?")
+IN_A_LIST = Wording(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?")
 BEFOREHAND = _words(
     r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
     r"this|them|doing so)|prior to (?:it|that|this|them)|in advance"
@@ -525,27 +495,24 @@ AFTER_EVENT = _words(r"after|following|once|upon|as soon as|since|of|from")
 EVENT = _words(
     r"(?:was|were|is|are|has been|have been|has|have|gets?|got) (?:\w+ly |\w+ )?[a-z]+(?:ed|en|t|d|n)"
 )
-NAMES_EVENT = re.compile(
-    r"\s*(?:(?:the|an?|its|his|her|their|our|any|every|each)\s+)?(\w+)\s+of\b", re.IGNORECASE
-)
+NAMES_EVENT = Wording(r"\s*(?:(?:the|an?|its|his|her|their|our|any|every|each)\s+)?(\w+)\s+of\b")
 """What befell a thing, as a noun: the inspection of the vehicle."""
-OF_A_THING = re.compile(r"\s*(?:the|an?|its|his|her|their|our)\s+(?!other|next|first|same)\w", re.IGNORECASE)
+OF_A_THING = Wording(r"\s*(?:the|an?|its|his|her|their|our)\s+(?!other|next|first|same)\w")
 """Begins to say what befell a thing, and not just anything."""
 PERIOD = _words(
     r"cases?|shifts?|days?|weeks?|months?|quarters?|years?|terms?|periods?|hours?|minutes?|nights?|"
     r"mornings?|evenings?|noon|midnight|o'clock|starts?|beginning|ends?|over"
 )
 EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
-NO_LIMIT = re.compile(
+NO_LIMIT = Wording(
     r"(?:per|every|each|a|(?<!until )at least|minimum of|no less than|not less than|for|lasting|"
-    r"(?<!inside )of)\s*$",
-    re.IGNORECASE,
+    r"(?<!inside )of)\s*$"
 )
-RATE = re.compile(r"\b(?:once|twice|thrice|times)\s+$", re.IGNORECASE)
+RATE = Wording(r"\b(?:once|twice|thrice|times)\s+$")
 """Before a time in which something may be done so often, over and over: "once a day"."""
-WAITED = re.compile(r"\bafter\s+(?:at least\s+)?$", re.IGNORECASE)
+WAITED = Wording(r"\bafter\s+(?:at least\s+)?$")
 """Before a time that goes by, and by whose end nothing is due: "after eight weeks the clerk may …"."""
-LASTING = re.compile(r"\bfor\s*$", re.IGNORECASE)
+LASTING = Wording(r"\bfor\s*$")
 """Before a time that something lasts."""
 
 HABIT = _words(
@@ -579,17 +546,16 @@ LIMITS = _words(
     r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"
 )
 """In a sentence on nothing but a time, says that it is how long the act told before may take."""
-TIME_GIVEN = re.compile(
+TIME_GIVEN = Wording(
     rf"\W*(?:and |so |then )*(?:you|they|he|she|he or she|we) (?:have|has|get|gets) (?:up to |at most |no more than )?{PLAIN_DURATION}\s+"
-    r"(?:from|after|as of|since)\b",
-    re.IGNORECASE,
+    r"(?:from|after|as of|since)\b"
 )
 """Says of those who were just asked how long they have: you have ten minutes from …"""
 TOO_SOON = _words(
     r"(?:not|never) (?:before|until|within|inside)|at (?:the )?(?:very )?least|minimum|too (?:early|soon)"
 )
 """In such a sentence, says that it is how long the act must wait."""
-DURING = re.compile(r"(?:in|within|during|throughout|for)\b", re.IGNORECASE)
+DURING = Wording(r"(?:in|within|during|throughout|for)\b")
 """Opens a time in which something may be done or not."""
 _CLOSE_BY = r"[^.;]{0,60}?"
 EITHER_ORDER = _words(
@@ -606,10 +572,9 @@ _PLACES = (
     r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel|zone|area|street|road|square|park|centre|center|"
     r"motorway|highway|terminal|unit|canteen|kitchen|garage|showroom|border|campus|province|county|quarter)s?"
 )
-ELSEWHERE = re.compile(
+ELSEWHERE = Wording(
     rf"\b(?:at|in|inside|outside|near|on)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b"
-    r"|\b(?:from|living|based|registered|resident) (?:abroad|overseas)\b",
-    re.IGNORECASE,
+    r"|\b(?:from|living|based|registered|resident) (?:abroad|overseas)\b"
 )
 """A circumstance of place."""
 _ENTRY = r"(?:thing|step|act|action|activity|event|entry)"
@@ -655,26 +620,23 @@ BELONG = _words(
     r"(?:belong|go|come)s? (?:always )?together|(?:go|come)(?:es)? hand in hand|(?:are|is) inseparable"
 )
 """Of two acts, says that neither is without the other."""
-ONE_NOT_OTHER = re.compile(
-    r"\b(?:the )?(?:one|first|former) (?:and not|but not|without|and never) (?:also )?(?:the )?(?:other|second|latter)\b",
-    re.IGNORECASE,
+ONE_NOT_OTHER = Wording(
+    r"\b(?:the )?(?:one|first|former) (?:and not|but not|without|and never) (?:also )?(?:the )?(?:other|second|latter)\b"
 )
 """Of two acts told before, the one without the other."""
-TAKES_PLACE = re.compile(
+TAKES_PLACE = Wording(
     rf"(?:^|[,:;]\s*|\band\s+)\s*(?:that|this|it)(?: {_ENTRY})? (?:is|{MODAL} be)(?: (?:always|in every case))? (?:the (?:very )?(?:(?P<last>last|final)|first)"
-    rf" (?:{_ENTRY}|to happen|to be done|of all)|(?:always )?{_ENTRY} (?:number )?one)\b",
-    re.IGNORECASE,
+    rf" (?:{_ENTRY}|to happen|to be done|of all)|(?:always )?{_ENTRY} (?:number )?one)\b"
 )
 """The first or last act, which was told before."""
 _OWN = r"(?:its|their|his|her|an) (?:very )?own|of its own"
-BEFORE_NEXT = re.compile(
-    rf"\b(?:{_OWN})\b[^.;:]*?\bbefore (?:the|any|another) (?:next|further|following|other)\b", re.IGNORECASE
+BEFORE_NEXT = Wording(
+    rf"\b(?:{_OWN})\b[^.;:]*?\bbefore (?:the|any|another) (?:next|further|following|other)\b"
 )
 """Each time anew, before the act that asks for it comes again."""
-SINCE_LAST = re.compile(
+SINCE_LAST = Wording(
     rf"\b(?:preceded) by (?:{_OWN})\b|"
-    rf"\b(?:{_OWN})\b[^.;:]*?\b(?:after|since) the (?:previous|last|preceding|one before)\b",
-    re.IGNORECASE,
+    rf"\b(?:{_OWN})\b[^.;:]*?\b(?:after|since) the (?:previous|last|preceding|one before)\b"
 )
 """Each time anew, since the act that asks for it came last."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
@@ -705,24 +667,21 @@ _CUES = {
 CUES = {name: re.compile(pattern.pattern) for name, pattern in _CUES.items()}
 """Kinds of cue words, for the model of relations; in small letters, which are found thrice as fast."""
 
-FALLS_TO = re.compile(
-    r"\b(?:falls? (?:up)?on|(?:falls?|is up|is left) to|is for|(?:job|duty|task|business|responsibility) of)\s+(?:the|an?|every|each|all)?\s*$",
-    re.IGNORECASE,
+FALLS_TO = Wording(
+    r"\b(?:falls? (?:up)?on|(?:falls?|is up|is left) to|is for|(?:job|duty|task|business|responsibility) of)\s+(?:the|an?|every|each|all)?\s*$"
 )
 """Before those something is asked of: it falls to the manager to post one."""
-WHOSE_DUTY = re.compile(
-    r"(?:['’]s?)\s+(?:\w+\s+)?(?:job|duty|task|business|obligation|responsibility)\b(?:\s+it\s+is)?\s+to\b",
-    re.IGNORECASE,
+WHOSE_DUTY = Wording(
+    r"(?:['’]s?)\s+(?:\w+\s+)?(?:job|duty|task|business|obligation|responsibility)\b(?:\s+it\s+is)?\s+to\b"
 )
 """Behind those something is asked of: it is the manager's job to post one."""
-TO_DO = re.compile(r"\s+to\s+(?:\w+ly\s+|first\s+)?", re.IGNORECASE)
+TO_DO = Wording(r"\s+to\s+(?:\w+ly\s+|first\s+)?")
 BY_THEN = _words("by then|by that time|before then")
 """Within a time told right before."""
 NTH = ("second", "third", "fourth", "fifth")
 NTH_TIME = _words(rf"an? ({'|'.join(NTH)})")
 """The time that is one too many."""
-NTH_OF = re.compile(
-    rf"(?:an? |the )?(?:{'|'.join(NTH)})\s+(?!(?:after|before|later|earlier|of|from|following|at|to|and|or|the)\b)[a-z]",
-    re.IGNORECASE,
+NTH_OF = Wording(
+    rf"(?:an? |the )?(?:{'|'.join(NTH)})\s+(?!(?:after|before|later|earlier|of|from|following|at|to|and|or|the)\b)[a-z]"
 )
 """What comes a second time, and no time of a second."""

@@ -35,6 +35,7 @@ from gnrs_ppl.reading.terse import told_whole
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary, near
 from gnrs_ppl.reading.ways import classes_of
+from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import DERIVED
 from gnrs_ppl.rule.types import NEGATIVE
 
@@ -48,9 +49,9 @@ AS_WELL = 0.06
 """How little better the words of one act may tell it than another whose words they are as well."""
 _END = re.compile(r"[.;!?](?=\s|$)|$")
 """Of a sentence."""
-_FREES = re.compile(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}", re.IGNORECASE)
+_FREES = Wording(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}")
 """Says that something is no fault or not needed."""
-_NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
+_NOBODY_IN_PARTICULAR = Wording(rf"(?:some|any)(?:body|one)\s+{MODAL}\b")
 """A subject that leaves open who it is, which says nothing that could be missed."""
 
 

@@ -15,18 +15,17 @@ from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
+from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
 
-_SAID_OF = re.compile(
+_SAID_OF = Wording(
     rf"(?:\s+(?:to|of|for|from|on) (?:the |an? )?\w+)?\s+(?:(?P<modal>{MODAL})\s+)?(?:not\s+)?(?:be|been|is|are|was|were|has been|have been|had been)\s+"
-    r"(?:(?:\w+ly|first|also|always|already|not|never|ever)\s+)*(?P<what>[a-z-]+)\b",
-    re.IGNORECASE,
+    r"(?:(?:\w+ly|first|also|always|already|not|never|ever)\s+)*(?P<what>[a-z-]+)\b"
 )
 """Behind an act's noun, what is done to it or how it is."""
-_ASKED_ABOUT = re.compile(
-    rf"\b(?:{MODAL})\s+(?:not\s+)?be\s+(?:(?:\w+ly|first|also|always)\s+)*(?P<what>[a-z]+)\s+(?:of|about|on)\s+[^,;.]{{0,30}}\Z",
-    re.IGNORECASE,
+_ASKED_ABOUT = Wording(
+    rf"\b(?:{MODAL})\s+(?:not\s+)?be\s+(?:(?:\w+ly|first|also|always)\s+)*(?P<what>[a-z]+)\s+(?:of|about|on)\s+[^,;.]{{0,30}}\Z"
 )
 """Before an act of which somebody must be told."""
 COMES_ABOUT = frozenset(
@@ -50,9 +49,7 @@ _EVENTS = ("after", "only_after", "before", "until")
 
 _LIMITS = ("without", "until", "unless", "before")
 """Clauses that say until when, or without what, something is banned."""
-_ONLY_MAY = re.compile(
-    rf"\bonly\b.*{patterns.PERMISSION.pattern}|{patterns.PERMISSION.pattern}.*\bonly\b", re.IGNORECASE
-)
+_ONLY_MAY = Wording(rf"\bonly\b.*{patterns.PERMISSION.pattern}|{patterns.PERMISSION.pattern}.*\bonly\b")
 """Limits what is permitted."""
 
 

@@ -4,8 +4,6 @@ again.
 
 from __future__ import annotations
 
-import re
-
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Sentence, how_bound
@@ -14,12 +12,11 @@ from gnrs_ppl.reading.relations import Option
 from gnrs_ppl.reading.statements.lacking import Lacking
 from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
 from gnrs_ppl.reading.vocabulary import ENOUGH
+from gnrs_ppl.reading.wording import Wording
 
-_AND, _OR = (re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("and", "or"))
-_WHILE = re.compile(r"\b(?:while|(?:as|so) long as)\b", re.IGNORECASE)
-_OTHER_THAN_WHO = re.compile(
-    r"\bother than (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that))\b", re.IGNORECASE
-)
+_AND, _OR = (Wording(rf"\b{word}\b") for word in ("and", "or"))
+_WHILE = Wording(r"\b(?:while|(?:as|so) long as)\b")
+_OTHER_THAN_WHO = Wording(r"\bother than (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that))\b")
 
 
 class Pending(Lacking):

@@ -10,26 +10,24 @@ from gnrs_ppl.reading.constructions import Constructions, Sentence, how_bound
 from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.pending import Pending
+from gnrs_ppl.reading.wording import Wording
 
-_NOTHING_BEFORE = re.compile(
+_NOTHING_BEFORE = Wording(
     r"\bnothing(?: else| other| at all)*(?: (?:may|must|shall|can|should|is to))?(?: ever)? "
     r"(?:happens?|occurs?|comes?|takes? place|is done|be done)"
-    r"(?: (?:on|in|to|with|for) (?:an?|the|any|that|this) \w+)?\s+before\b",
-    re.IGNORECASE,
+    r"(?: (?:on|in|to|with|for) (?:an?|the|any|that|this) \w+)?\s+before\b"
 )
 """Before the act that comes first of all."""
-_MUST_HAVE = re.compile(
-    r"\b(?:must|should|shall|needs? to|ha(?:s|ve) to) (?:already )?have (?:already )?(?:been )?",
-    re.IGNORECASE,
+_MUST_HAVE = Wording(
+    r"\b(?:must|should|shall|needs? to|ha(?:s|ve) to) (?:already )?have (?:already )?(?:been )?"
 )
-_LOOKS_BACK = re.compile(
+_LOOKS_BACK = Wording(
     rf"\b(?:the|these|those) (?:preceding|previous|last|past|prior) {PLAIN_DURATION}|"
-    r"\b(?:at|by) the (?:time|moment|point|date) (?:of|that|when)\b",
-    re.IGNORECASE,
+    r"\b(?:at|by) the (?:time|moment|point|date) (?:of|that|when)\b"
 )
 """With "must have been", says that what is asked comes before the other act."""
-_AND = re.compile(r"\band\b", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\b(?P<one>[^.;]*?)\band\b", re.IGNORECASE)
+_AND = Wording(r"\band\b")
+_BETWEEN = Wording(r"\bbetween\b(?P<one>[^.;]*?)\band\b")
 TOLD_BY_PLACE = 0.38
 """Least score of a verb or noun that tells an act where its place asks for one."""
 

@@ -15,6 +15,7 @@ from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
 from gnrs_ppl.reading.statements.placing import Placing
 from gnrs_ppl.reading.vocabulary import ENOUGH, Token
+from gnrs_ppl.reading.wording import Wording
 
 _ORDERS = ("after", "only_after", "before", "until", "provided")
 """Clauses that put acts in order."""
@@ -23,13 +24,12 @@ _IN_A_LIST = frozenset(
     | {"his", "her", "their", "its"}
 )
 """What may stand between the acts of a list."""
-_AND_NO = re.compile(r"\b(?:and|but)\b[^.;]*?\bno\b", re.IGNORECASE)
+_AND_NO = Wording(r"\b(?:and|but)\b[^.;]*?\bno\b")
 """Between what a case has and what it lacks."""
-_NEVER_BOTH = re.compile(r"\b(?:but |and )?(?:never|not) both\b", re.IGNORECASE)
-_OFTEN = re.compile(r"\b(?:twice|thrice|\w+ times)\b", re.IGNORECASE)
-_ONLY_THOSE = re.compile(
-    r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)",
-    re.IGNORECASE,
+_NEVER_BOTH = Wording(r"\b(?:but |and )?(?:never|not) both\b")
+_OFTEN = Wording(r"\b(?:twice|thrice|\w+ times)\b")
+_ONLY_THOSE = Wording(
+    r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)"
 )
 """Begins a sentence on the only things of which something is allowed, with what was done to them."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
