@@ -282,7 +282,7 @@ def others(examples: Sequence[Example]) -> dict[str, np.ndarray[Any, Any]]:
     return {label: (seen / seen.sum()) / (anywhere / anywhere.sum()) for label, seen in of_label.items()}
 
 
-def telling(every: Sequence[LabelledSentence]) -> list[tuple[list[str], bool]]:
+def telling(every: Sequence[LabelledSentence]) -> list[tuple[Sequence[str], bool]]:
     """Features of the acts that statements are read of, and whether these are the acts the sentence states;
     of every sentence again with one of its acts taken out of the schema, which nothing may tell then.
     """
@@ -312,7 +312,7 @@ def _read_of(text: str, schema: Schema) -> tuple[Marked, list[int]]:
     return reader.marked, [k for k, act in enumerate(reader.marked.acts) if act in acts]
 
 
-def duties(every: Sequence[LabelledSentence]) -> list[tuple[list[str], bool]]:
+def duties(every: Sequence[LabelledSentence]) -> list[tuple[Sequence[str], bool]]:
     """Signs of duties in the sentences that state one constraint or no duty, and whether they state one."""
     found = []
     for sentence in every:
@@ -322,7 +322,7 @@ def duties(every: Sequence[LabelledSentence]) -> list[tuple[list[str], bool]]:
     return found
 
 
-def fit_logistic(cases: Sequence[tuple[list[str], bool]], wrong: float = 1.0) -> dict[str, float]:
+def fit_logistic(cases: Sequence[tuple[Sequence[str], bool]], wrong: float = 1.0) -> dict[str, float]:
     """Weights of a logistic model; what is taken for right and is not costs so much more than the reverse."""
     names = sorted({f for told, _ in cases for f in told})
     at = {f: i for i, f in enumerate(names)}

@@ -103,6 +103,4 @@ def _tells(text: str) -> bool:
 
 def _has_appeals(words: Vocabulary) -> bool:
     """Whether an appeal is an act of the schema."""
-    return any(
-        word in ("appeal", "objection", "complaint") for a in words.actions for word in words.words_of(a)
-    )
+    return not words.told.isdisjoint(("appeal", "objection", "complaint"))

@@ -26,7 +26,7 @@ _MODAL = r"(?:(?:is|are|has|have) to|must|may|shall|should|can|will)"
 _NO_SUCH = (
     rf"there {_MODAL} (?:ever )?be no (?:single )?[\w-]+ (?={_THAT})|"
     rf"there (?:{_MODAL}{_NOT}|cannot|can't|mustn't) (?:ever )?be (?:an?|any) (?:single )?[\w-]+ (?={_THAT})|"
-    rf"(?:I|we) (?:do(?:{_NOT}|n't)|never|won't|will{_NOT}) (?:want|wish|like) to (?:see|have|find) (?:an?|any) (?:single )?[\w-]+ (?={_THAT})"
+    rf"(?:i|we) (?:do(?:{_NOT}|n't)|never|won't|will{_NOT}) (?:want|wish|like) to (?:see|have|find) (?:an?|any) (?:single )?[\w-]+ (?={_THAT})"
 )
 """No case is to be such as what follows tells: "there is to be no visit in which …"."""
 _WAYS = (

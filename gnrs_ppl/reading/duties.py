@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
@@ -124,7 +125,8 @@ _GOES_ON = re.compile(r"[.!?]\s+\w")
 """A sentence behind another."""
 
 
-def signs(text: str, main: str) -> list[str]:
+@lru_cache(maxsize=64)
+def signs(text: str, main: str) -> tuple[str, ...]:
     """Signs of whether a text states a duty; ``main`` are its main clauses."""
     text, main = text.lower(), main.lower()
     found = [name for name, pattern in _COMPILED.items() if pattern.search(text)]
@@ -140,7 +142,7 @@ def signs(text: str, main: str) -> list[str]:
     if any(w.endswith("ed") and before not in _BEFORE_PARTICIPLE for before, w in pairwise(told)):
         found.append("past tense")
     how = "binding" if _BINDS.intersection(found) else "plain"
-    return ["", how, *(f"{how}: {sign}" for sign in found)]
+    return "", how, *(f"{how}: {sign}" for sign in found)
 
 
 def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
@@ -123,14 +124,15 @@ def evidence_of(text: str, logs: Logs, taken: Sequence[Span] = ()) -> EvidenceRe
     )
 
 
-def segments(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def segments(text: str) -> tuple[tuple[int, int], ...]:
     """Start and end of every part of a text between full stops and semicolons."""
-    at, found = 0, []
+    at, found = 0, list[tuple[int, int]]()
     for end in [*(m.end() for m in SEGMENT.finditer(text)), len(text)]:
         if any(c.isalnum() for c in text[at:end]):
             found.append((at, end))
         at = end
-    return found
+    return tuple(found)
 
 
 def _phrases(text: str, logs: Logs, taken: Sequence[Span]) -> Iterator[_Phrase]:

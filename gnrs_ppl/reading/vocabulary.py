@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
-from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.context.types import Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
@@ -204,6 +205,7 @@ class Token(NamedTuple):
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’](?!s\b)[^\W_]+)*|['’]s\b|[^\w\s]")
 
 
+@lru_cache(maxsize=64)
 def tokens_of(sentence: str) -> tuple[Token, ...]:
     """The tokens of a sentence."""
     return tuple(Token(m[0].lower().replace("’", "'"), m.start(), m.end()) for m in _TOKEN.finditer(sentence))
@@ -287,44 +289,41 @@ class Vocabulary:
     def __init__(self, schema: Schema) -> None:
         self.actions = {a.name: a for a in schema.actions}
         deeds = {_content(a.noun)[0] for a in schema.actions if a.noun}
+        spoken = {a.name: _spoken(a.name, a.phrase or "", a.noun or "", a.aliases) for a in schema.actions}
         self.roles = tuple(_term_entry(t, deeds) for t in schema.roles)
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
-        spoken = {a.name: _action_words(a) for a in schema.actions}
         self.place_words = frozenset(
             w for entry in self.locations for v in entry.variants for w, _ in v if w not in STOP
         ) | {"there"}
-        self.generic = frozenset(
-            name
-            for name, variants in spoken.items()
-            if any(GENERIC_WORDS & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
-        )
-        common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
+        self.generic = frozenset(name for name, said in spoken.items() if said.any_doing)
+        common = Counter(chain.from_iterable(said.words for said in spoken.values()))
+        rarity = {w: _rarity(n, len(spoken)) for w, n in common.items()}
         self.acts = tuple(
-            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _whole(variants))
-            for name, variants in spoken.items()
+            _Entry(name, tuple(_weighted(v, rarity) for v in said.variants), said.classes)
+            for name, said in spoken.items()
         )
 
     @cached_property
-    def _told(self) -> frozenset[str]:
+    def told(self) -> frozenset[str]:
         """Every word of an act."""
         return frozenset(w for entry in self.acts for variant in entry.variants for w, _ in variant)
 
     @cached_property
     def _verbs(self) -> frozenset[str]:
         """Every verb of an act."""
-        return frozenset(verb for w in self._told for verb in lemmas(w, "v"))
+        return frozenset(verb for w in self.told for verb in lemmas(w, "v"))
 
     def tokens_of(self, sentence: str) -> tuple[Token, ...]:
         """The tokens of a sentence, "unpaid" as two of them where paying is an act and no name says it."""
         tokens = tokens_of(sentence)
-        if not any(_UNDONE.fullmatch(t.text) for t in tokens):
+        if not any(t.text.startswith("un") for t in tokens):
             return tokens
         return tuple(
             part
             for token in tokens
             for part in (
-                (token,) if token.text in self._told else _undone_apart(token, self._told, self._verbs)
+                (token,) if token.text in self.told else _undone_apart(token, self.told, self._verbs)
             )
         )
 
@@ -421,24 +420,18 @@ def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
     ) and (after in STOP or after in PARTICLES or not word(after).nouns)
 
 
-def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
-    weights = []
-    for w in words:
-        rarity = math.log(1 + count / common[w]) / math.log(1 + count) if count > 1 else 1.0
-        weights.append(
-            (
-                w,
-                (
-                    LIGHT_WEIGHT
-                    if w in LIGHT and len(words) > 1
-                    else PARTICLE_WEIGHT
-                    if w in PARTICLES
-                    else 1.0
-                )
-                * (0.5 + 0.5 * rarity),
-            )
-        )
-    return tuple(weights)
+@cache
+def _rarity(acts: int, count: int) -> float:
+    """What a word counts that so many acts of a schema have."""
+    return 0.5 + 0.5 * (math.log(1 + count / acts) / math.log(1 + count) if count > 1 else 1.0)
+
+
+def _weighted(words: tuple[str, ...], rarity: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    light = LIGHT if len(words) > 1 else frozenset()
+    return tuple(
+        (w, (LIGHT_WEIGHT if w in light else PARTICLE_WEIGHT if w in PARTICLES else 1.0) * rarity[w])
+        for w in words
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -455,23 +448,33 @@ def _content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept)) or tuple(words)
 
 
+class _Spoken(NamedTuple):
+    """The words of each way to say an act, all of them, the classes it belongs to whole, and whether any doing is one."""
+
+    variants: tuple[tuple[str, ...], ...]
+    words: frozenset[str]
+    classes: frozenset[int]
+    any_doing: bool
+
+
 @lru_cache(maxsize=4096)
-def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
-    """The words of each way to say an act."""
-    noun = action.noun or ""
+def _spoken(name: str, phrase: str, noun: str, aliases: tuple[str, ...]) -> _Spoken:
+    """How an act is said."""
     if noun.split(" ")[0] not in LIGHT:  # of a hold on the invoice little else would be left
         noun = _PREPOSITION.sub(" ", noun)
-    given = [action.phrase or " ".join(name_words(action.name)), noun, *action.aliases]
+    given = [phrase or " ".join(name_words(name)), noun, *aliases]
     ways = [v for text in given if text and (v := _content(text))]
-    return tuple(dict.fromkeys((*ways, *_by_verb_of_name(action))))
+    variants = tuple(dict.fromkeys((*ways, *_by_verb_of_name(name, phrase))))
+    any_doing = any(GENERIC_WORDS & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
+    return _Spoken(variants, frozenset(chain.from_iterable(variants)), _whole(variants), any_doing)
 
 
-def _by_verb_of_name(action: Action) -> Iterator[tuple[str, ...]]:
+def _by_verb_of_name(name: str, phrase: str) -> Iterator[tuple[str, ...]]:
     """A phrase with the verb of the name in place of its own, where the name has all its other words: what is settled is
     determined too, where the log says so.
     """
-    verb, *others = name_words(action.name) or ("",)
-    own, *things = _content(action.phrase or "") or ("",)
+    verb, *others = name_words(name) or ("",)
+    own, *things = _content(phrase) or ("",)
     says_something = verb in lemmas(verb, "v") and verb not in STOP | LIGHT | COMMON_VERBS
     says_something = (
         says_something and near(verb, "make") < RARE_SYNONYM
@@ -534,10 +537,14 @@ class Scanned:
         """The tokens that say a word, with how well."""
         if wanted not in self._scores:
             if wanted in PARTICLES or wanted in STOP or not wanted[0].isalpha():
-                scores = [(i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens))]
+                scores = [
+                    (i, word_score(wanted, self.tokens, i))
+                    for i, t in enumerate(self.tokens)
+                    if wanted not in PARTICLES or t.text == wanted
+                ]
             else:
                 common = _asked_by(wanted) & self._sharing.keys()
-                alike = sorted({k for shared in common for k in self._sharing[shared]})
+                alike = sorted(set().union(*map(self._sharing.__getitem__, common)))
                 scores = [
                     (i, _score(wanted, text, after)) for i, text, after in (self._content[k] for k in alike)
                 ]
@@ -548,7 +555,7 @@ class Scanned:
         """The scores of the words of a way to say an act, and the tokens that say any of them, or well."""
         if variant not in self._told:
             scores = [self.scores(w) for w, _ in variant]
-            anywhere = frozenset(i for of_word in scores for i in of_word)
+            anywhere = frozenset(chain.from_iterable(scores))
             well = frozenset(i for of_word in scores for i, s in of_word.items() if s >= CLASSMATE)
             self._told[variant] = _Scores(scores, anywhere, well)
         return self._told[variant]

@@ -92,15 +92,21 @@ def sayings_at(
     tokens: Sequence[Text], i: int, place_words: frozenset[str]
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Classes of the sayings whose first word stands at a place, with the places of their words."""
-    known = _ways().sayings
-    firsts = sorted(known.keys() & {tokens[i].text, *word(tokens[i].text).lemmas})
-    if not firsts:
+    begun = _begun_by(tokens[i].text)
+    if not begun:
         return
     seconds = {t.text[:_LONG] for t in tokens[max(i - BEFORE, 0) : i + REACH + 6]} | {PLACE}
-    for by_second in map(known.__getitem__, firsts):
+    for by_second in begun:
         for saying in (s for second in sorted(seconds & by_second.keys()) for s in by_second[second]):
             if places := _said_at(saying.words, tokens, i, place_words):
                 yield saying.of, places
+
+
+@cache
+def _begun_by(form: str) -> tuple[dict[str, list[Saying]], ...]:
+    """The sayings that a form may be the first word of, by how their second one begins."""
+    known = _ways().sayings
+    return tuple(known[w] for w in sorted(known.keys() & {form, *word(form).lemmas}))
 
 
 def _said_at(

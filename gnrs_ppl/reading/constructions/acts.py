@@ -133,6 +133,8 @@ class Acts:
         """The roles a clause is about: the one after "by", else those named before its verb that no
         preposition stands before.
         """
+        if not self.whole.names["roles"]:
+            return ()
         text = self.whole.sentence
         roles = [
             n

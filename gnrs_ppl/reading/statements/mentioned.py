@@ -46,9 +46,15 @@ class Mentioned:
         return next((s for s in sentences if s.start <= place < s.end), sentences[-1])
 
     def _clause(self, k: int) -> Clause:
-        clause = self.marked.clauses[k]
-        sentence = self._sentence(k)
-        return clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
+        return self._clauses[k]
+
+    @cached_property
+    def _clauses(self) -> list[Clause]:
+        """Of each mention."""
+        return [
+            clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
+            for clause, sentence in zip(self.marked.clauses, self._sentences, strict=True)
+        ]
 
     def _clause_at(self, place: int) -> Clause | None:
         """The innermost clause that holds a place."""

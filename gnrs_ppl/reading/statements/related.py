@@ -87,20 +87,17 @@ class Related(Settled):
         so.
         """
         acts, found = self.marked.acts, dict[Relation, Likely]()
-        earliest = {span: self._earliest(*span) for span in self.marked.sentences}
-        told = {span: self._meant(*span) for span in self.marked.sentences}
-        for t, of_mention in enumerate(self.options):
+        spans = dict.fromkeys(self.marked.sentences)
+        of_sentence = {span: (self._earliest(*span), self._meant(*span)) for span in spans}
+        for t, (of_mention, span) in enumerate(zip(self.options, self.marked.sentences, strict=True)):
+            earliest, meant = of_sentence[span]
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
                 target, other = t, a
                 if label in SYMMETRIC and a is not None and t < a and t not in self.apart:
                     target, other = a, t
-                if (
-                    a is not None
-                    and label in ("response", "precedence")
-                    and earliest[self.marked.sentences[t]]
-                ):
+                if earliest and a is not None and label in ("response", "precedence"):
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
@@ -110,11 +107,11 @@ class Related(Settled):
                     label = "at_most"
                 if label == "absence" and self._asks_plainly(t):
                     label = "existence"
-                if a is not None and (meant := told[self.marked.sentences[t]]):
+                if a is not None and meant:
                     label = meant.get(label, label)
                 elif (
                     label in _ASKED
-                    and not earliest[self.marked.sentences[t]]
+                    and not earliest
                     and (
                         self._denied_elsewhere(t)
                         or self._constructed_as_asked(label, t, a)
@@ -125,8 +122,9 @@ class Related(Settled):
                 if label == "response" and other is not None and self._comes_later(other, target):
                     label = "precedence"
                 relation = Relation(label, acts[target], acts[other] if other is not None else None)
-                turned = Relation(label, relation.other or "", relation.target)
-                relation = turned if label in SYMMETRIC and turned in found else relation
+                if label in SYMMETRIC:
+                    turned = Relation(label, relation.other or "", relation.target)
+                    relation = turned if turned in found else relation
                 before = found.get(relation)
                 share = 1 - (1 - probability) * (1 - (before.probability if before else 0.0))
                 best = (
