@@ -464,8 +464,8 @@ class Table(NamedTuple):
 
     def total(self, features: Iterable[str]) -> NDArray[np.float64]:
         """The weights of some features together; those that no fit knows have none."""
-        found = [row for row in map(self.at.get, dict.fromkeys(features)) if row is not None]
-        total: NDArray[np.float64] = self.rows[found].sum(axis=0)
+        found = sorted(self.at[feature] for feature in self.at.keys() & set(features))
+        total: NDArray[np.float64] = np.add.reduce(self.rows[found], axis=0)
         return total
 
 
@@ -501,10 +501,9 @@ def unheld(text: Marked, weights: Weights) -> dict[str, int]:
 def read_weights(path: Path) -> Weights:
     """The weights a fit wrote."""
     tables: dict[str, dict[str, str]] = defaultdict(dict)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            kind, feature, told = line.rstrip("\n").split("\t")
-            tables[kind][feature] = told
+    for line in gzip.decompress(path.read_bytes()).decode("utf-8").rstrip("\n").split("\n"):
+        kind, feature, told = line.split("\t")
+        tables[kind][feature] = told
     agrees, telling, duty = (
         {f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling", "duty")
     )

@@ -94,19 +94,18 @@ def _data() -> _Data:
     broader: dict[int, tuple[int, ...]] = {}
     people: set[int] = set()
     irregular: dict[tuple[str, str], tuple[str, ...]] = {}
-    with gzip.open(DATA, "rt", encoding="ascii") as lines:
-        for line in lines:
-            kind, word, told, verbs = line.rstrip("\n").split("\t")
-            if kind in "vn":
-                senses[kind, word] = tuple(map(int, told.split()))
-                if verbs:
-                    acts[word] = tuple(verbs.split())
-            elif kind in "sp":
-                broader[int(word)] = tuple(map(int, told.split()))
-                if kind == "p":
-                    people.add(int(word))
-            else:
-                irregular[kind[1], word] = tuple(told.split())
+    for line in gzip.decompress(DATA.read_bytes()).decode("ascii").splitlines():
+        kind, word, told, verbs = line.split("\t")
+        if kind in "vn":
+            senses[kind, word] = tuple(map(int, told.split()))
+            if verbs:
+                acts[word] = tuple(verbs.split())
+        elif kind in "sp":
+            broader[int(word)] = tuple(map(int, told.split()))
+            if kind == "p":
+                people.add(int(word))
+        else:
+            irregular[kind[1], word] = tuple(told.split())
     return _Data(senses, acts | _ACTS, broader, frozenset(people), irregular)
 
 
