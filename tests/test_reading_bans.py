@@ -573,3 +573,31 @@ def test_what_stands_right_beside_an_act_keeps_its_polarity(
     (statement,) = read(sentence, _scene(log).schema).statements
     assert (statement.best.template, statement.best.activities) == (template, acts)
     assert statement.best.condition is None
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "template", "acts", "who"),
+    [
+        ("receipt", "Whoever has created document X prints it as well.", "response", ("T11 Create document X request unlicensed", "T15 Print document X request unlicensed"), "same_person"),
+        ("running-example", "The clerk who registers the request is also the one who checks the ticket.", "response", ("register request", "check ticket"), "same_person"),
+        ("running-example", "The ticket is checked by the same person who registered the request.", "response", ("register request", "check ticket"), "same_person"),
+        ("order_management", "Whoever packs the goods ships the package as well.", "response", ("create package", "send package"), "same_person"),
+        ("order_management", "Please remember that a colleague who has packed the goods for an order may not be the one who ships the package afterwards.", "not_response", ("create package", "send package"), "same_person"),
+        ("order_management", "After the goods have been packed, the package must not be shipped by another person.", "not_response", ("create package", "send package"), "another_person"),
+        ("order_management", "Once an order has been confirmed by somebody, nobody else may pack its goods.", "not_response", ("confirm order", "create package"), "another_person"),
+        ("running-example", "After the ticket was checked, no other person may decide on the request.", "not_response", ("check ticket", "decide"), "another_person"),
+        ("running-example", "Whoever checked the ticket must not decide on the request afterwards.", "not_response", ("check ticket", "decide"), "same_person"),
+        ("running-example", "It must never happen that one person checks the ticket and then decides on the request.", "not_response", ("check ticket", "decide"), "same_person"),
+        ("running-example", "Nobody other than the clerk who registered the request may check the ticket.", "precedence", ("register request", "check ticket"), "same_person"),
+        ("running-example", "No decision may be taken by anyone other than the clerk who checked the ticket.", "precedence", ("check ticket", "decide"), "same_person"),
+        ("running-example", "Compensation must not be paid by somebody different from the one who decided on the request.", "precedence", ("decide", "pay compensation"), "same_person"),
+        ("running-example", "Once the ticket has been checked, the decision must not be taken by that same clerk.", "not_response", ("check ticket", "decide"), "same_person"),
+        ("traffic_fines", "A fined person who has appealed to the prefect must not be sent for collection.", "not_response", ("Insert Date Appeal to Prefecture", "Send for Credit Collection"), None),
+    ],
+)  # fmt: skip
+def test_a_ban_or_duty_says_of_which_person_it_is(
+    log: str, sentence: str, template: str, acts: tuple[str, ...], who: str | None
+) -> None:
+    (statement,) = read(sentence, _scene(log).schema).statements
+    assert (statement.best.template, statement.best.activities) == (template, acts)
+    assert statement.best.who == who

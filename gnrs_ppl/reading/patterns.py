@@ -328,7 +328,31 @@ FOUR_EYES = _words(
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
-THE_SAME = Wording(r"\b(?:one and )?the (?:very )?same\s+$")
+NOT_THE_ONE = _words(
+    rf"(?:not|never|cannot|\w+n't) (?:also )?(?:be )?the (?:very )?(?:same|one|person|{_SOMEONE} (?:who|that))|"
+    rf"(?:one|a single) (?:and the same )?{_SOMEONE}"
+)
+"""In a ban, of the person who did the other act, where it would ask for another in a duty."""
+ANYBODY_ELSE = _words(
+    rf"(?:nobody|no one|no-one|none|anybody|anyone) else(?! (?:than|but|except))|(?:no|any) other (?:\w+ )?{_SOMEONE}(?! than)"
+)
+"""All others are barred, or are asked."""
+_DID = rf"(?:whoever|(?:the|that|those|an?|any)(?: very| same)*(?: \w+)? (?:{_PEOPLE}|one|person)s? (?:who|that)|(?:the|that|an?) [\w-]+ who|those who)"
+NOBODY_BUT = Wording(
+    rf"\b(?:(?:nobody|no one|no-one|none)(?: else)? (?:but|than|except)|"
+    rf"(?:nobody|no one|no-one|none|no \w+|not|never|cannot|\w+n't)\b[^.;,]{{0,60}}?(?:(?:else|other|another \w+|a different \w+) than|different from|except|apart from)|"
+    rf"by (?:nobody|no one|no-one|none)(?: else)? (?:but|than|except)) {_DID}"
+)
+"""Bars all but the person who did the act behind it."""
+DOES = Wording(
+    rf"\b(?:{_WHOEVER}|(?:the|an?|any|every|each) (?:[\w-]+ )?[\w-]+ who) (?!{_UNDERGOES})(?:(?:has|have|had) )?"
+)
+"""Before what somebody does of whom more is asked."""
+DOES_TOO = _words(
+    rf"also|as well|too|likewise|{_THEMSELVES}|personally|in person|the (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
+)
+"""Behind it, says that this very person does another act as well."""
+BY_THE_SAME = Wording(r"\b(?:one and )?the (?:very )?same\s+$")
 BARRED = Wording(
     r"\s+(?:(?:must|may|shall|should|can|will) ?(?:not|never)|cannot|never|is not to|mustn't|can't|shouldn't)\b"
 )

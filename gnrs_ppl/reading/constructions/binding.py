@@ -46,7 +46,7 @@ def who_acts(text: str) -> Who | None:
     """Whether words ask for the same person, or for another."""
     return (
         "another_person"
-        if patterns.ELSE.search(text)
+        if patterns.ELSE.search(text) or patterns.ANYBODY_ELSE.search(text)
         else "same_person"
         if patterns.SELF.search(text) or patterns.ONLY_BY_WHO_DID.search(text)
         else None

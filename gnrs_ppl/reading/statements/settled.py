@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
-from gnrs_ppl.reading.constructions import Constructions, how_bound
+from gnrs_ppl.reading.constructions import Constructions, Sentence, how_bound, undergone
 from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
@@ -39,11 +39,12 @@ _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 class Settled(Placing):
     """A text whose words have settled what some of its mentions are.
 
-    ``apart`` has the acts that one person may not both do.
+    ``apart`` has the acts that one person may not both do, ``alike`` those that are for whoever did another.
     """
 
     def __init__(self, text: Constructions, weights: Weights) -> None:
         super().__init__(text, weights)
+        self.alike = set[int]()
         self.apart = self._kept_apart()
         for t, (a, label) in self.apart.items():
             self.options[t] = [Option("none", None, 0.0), Option(label, a, 1.0)]
@@ -78,6 +79,8 @@ class Settled(Placing):
             before = patterns.DONE_BEFORE.search(told)
             words = patterns.DONE_BEFORE.sub(" ", patterns.LATER.sub(" ", told) if of_persons else told)
             ordered = patterns.ORDERED.search(words)
+            if patterns.NOBODY_BUT.search(told):
+                continue
             if apart and not (ordered or durations(told[apart.start() :])):
                 inside = [
                     k
@@ -176,6 +179,7 @@ class Settled(Placing):
         self._settle_sequences()
         self._settle_coordinated()
         self._settle_banned_before()
+        self._settle_doers()
         self._settle_next_to()
         self._settle_due_later()
         self._settle_things()
@@ -209,6 +213,48 @@ class Settled(Placing):
                 self._leave_out(sentence, told)
                 self._decide(told[0], "precedence", told[1])
                 self.options[told[1]] = [Option("none", None, 1.0)]
+
+    def _settle_doers(self) -> None:
+        """What is asked of the very person who does another act, or is open to that person only: "whoever creates it prints
+        it as well", "nobody but the one who checked it may decide".
+        """
+        for sentence in self.text.said.sentences:
+            told = self._told_in(sentence)
+            if len(told) != 2 or self.apart.keys() & set(told):
+                continue
+            first, second = told
+            words = self.text.sentence[sentence.start : sentence.end]
+            if barred := patterns.NOBODY_BUT.search(words):
+                did = [k for k in told if self._starts(k) >= sentence.start + barred.end()][:1]
+                done = [k for k in told if k not in did]
+                if did and done:
+                    self._relate(sentence, did[0], "precedence", done[0])
+                    self.alike.add(did[0])
+                continue
+            plain = patterns.NOT_NEGATIVE.sub(" ", words)
+            if patterns.NEGATIVE.search(plain) or DISAPPROVES.search(words):
+                continue
+            if self._does_both(sentence, first, second):
+                self._relate(sentence, second, "response", first)
+                self.alike.add(second)
+            elif (same := patterns.BY_THE_SAME.search(words)) and not how_bound(words).stated:
+                between = self._starts(first) < sentence.start + same.start() < self._starts(second)
+                if between:
+                    self._relate(sentence, first, "response", second)
+                    self.alike.add(first)
+
+    def _does_both(self, sentence: Sentence, first: int, second: int) -> bool:
+        """Whether somebody of whom the one act is told does the other too, and neither is done to them."""
+        text, tokens = self.text.sentence, self.text.tokens
+        does = patterns.DOES.search(text, sentence.start, sentence.end)
+        behind = tokens[self._telling(first)[1]].end
+        return bool(
+            does
+            and does.end() <= self._starts(first)
+            and not re.search(r"[,;:]", text[does.end() : self._starts(first)])
+            and patterns.DOES_TOO.search(text, behind, sentence.end)
+            and not undergone(text[behind : tokens[self._telling(second)[1]].end])
+        )
 
     def _settle_beside_apart(self) -> None:
         """What a sentence of its own asks for stays a duty beside another that only says who may not do both."""

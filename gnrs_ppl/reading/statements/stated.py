@@ -16,7 +16,7 @@ from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed, Who
 from gnrs_ppl.reading.words import lemmas
-from gnrs_ppl.rule.types import IN_THE_MEANTIME, Force, Template
+from gnrs_ppl.rule.types import IN_THE_MEANTIME, NEGATIVE, Force, Template
 
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
@@ -117,8 +117,8 @@ class Stated(Related):
             time=time,
             bearers=bearers,
             who="same_person"
-            if likely.target in self.apart or likely.other in self.apart
-            else self._who(frame.whole),
+            if {likely.target, likely.other} & (self.apart.keys() | self.alike)
+            else self._who(frame.whole, relation.label, likely.target, opened_by),
             condition=condition,
             one_subject=bool(
                 opening
@@ -161,10 +161,29 @@ class Stated(Related):
                     return (n,)
         return ()
 
-    def _who(self, text: str) -> Who | None:
-        """Who acts; what is done "in person" compares nobody with anybody."""
+    def _who(self, text: str, label: str, target: int, other: int | None) -> Who | None:
+        """Who acts; what is done "in person" compares nobody with anybody, and a ban on "the one who", or on whoever did
+        the other act, is one on the same person.
+        """
         told = text if patterns.WHOEVER.search(text) else patterns.IN_PERSON.sub(" ", text)
+        bars = label in NEGATIVE and other is not None
+        if bars and (patterns.NOT_THE_ONE.search(told) or self._barred_who_did(target, other)):
+            return "same_person"
         return who_acts(told)
+
+    def _barred_who_did(self, target: int, other: int | None) -> bool:
+        """Whether a ban on one act is one on whoever did the other, where both are told as what somebody does: "whoever
+        checked it must not decide afterwards".
+        """
+        if other is None or self._sentence(target) is not self._sentence(other):
+            return False
+        first, second = sorted((target, other), key=self._starts)
+        told = [self.marked.mentions[k].told[0] for k in (first, second)]
+        start, end = self._sentence(first).start, self.text.tokens[self._telling(first)[1]].end
+        does = patterns.DOES.search(self.text.sentence, start, end)
+        words = self.text.sentence[end : self.text.tokens[self._telling(second)[1]].end]
+        barred = patterns.MODAL_VERB.search(words) and not re.search(r"[;:]", words)
+        return bool(does and barred and all(t.by_verb for t in told) and not undergone(words))
 
     def _opened_by_anybody(self, reading: Reading) -> Reading:
         """Without a role on the act that opens, where the role is named behind it as one of those who are bound:
