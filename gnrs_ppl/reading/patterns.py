@@ -352,7 +352,11 @@ DOES_TOO = _words(
     rf"also|as well|too|likewise|{_THEMSELVES}|personally|in person|the (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
 )
 """Behind it, says that this very person does another act as well."""
-BY_THE_SAME = Wording(r"\b(?:one and )?the (?:very )?same\s+$")
+BY_THE_SAME = Wording(
+    rf"\bby (?:whoever|the (?:(?:very )?same (?:\w+ )?{_SOMEONE}|very (?:same )?(?:one|{_SOMEONE})|one) (?:who|that))\b"
+)
+"""The person who did the act behind it does the one before it."""
+THE_SAME = Wording(r"\b(?:one and )?the (?:very )?same\s+$")
 BARRED = Wording(
     r"\s+(?:(?:must|may|shall|should|can|will) ?(?:not|never)|cannot|never|is not to|mustn't|can't|shouldn't)\b"
 )
