@@ -331,7 +331,7 @@ class _Check:
         span = self.span(field, said.words, clause, taken)
         likely = vocabulary(self.schema).match_acts(self.tokens, self.within(span))
         score = next((m.score for m in likely if m.name == said.activity), UNLIKE)
-        names = {
+        names: dict[str, Any] = {
             kind.removesuffix("s"): self.name(kind, f"{field}.{kind.removesuffix('s')}", named, span)
             for kind, named in (("roles", said.role), ("objects", said.object), ("locations", said.location))
             if named is not None

@@ -191,7 +191,10 @@ def _beside(material: Material) -> Refused | None:
 def held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
     """What speaks against one way to read a statement."""
     acts = [
-        a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None
+        a
+        for act in (reading.activation, *reading.targets, reading.after, reading.exception)
+        if act is not None
+        for a in act.each
     ]
     found = (
         _unrecorded(context, readings, acts),

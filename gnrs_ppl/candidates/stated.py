@@ -96,7 +96,8 @@ def all_recorded(material: Material, said: Sequence[Reading]) -> bool:
 def _acts(said: Sequence[Reading]) -> Iterator[ActRead]:
     for reading in said:
         yield from reading.targets
-        yield from (act for act in (reading.activation, reading.after, reading.exception) if act is not None)
+        for act in (reading.activation, reading.after, reading.exception):
+            yield from act.each if act is not None else ()
 
 
 def _lead(said: Sequence[Reading]) -> Reading:
@@ -220,6 +221,7 @@ def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: 
     for fields in shapes:
         for once in onces if fields is exact or not opener.said else onces[:1]:
             opened = material.trigger(opener.activity, **fields)
+            opened["act"] = opened["act"] | _or_others(material, opener.act)
             yield ProposedCandidate(
                 "trigger",
                 opened | {"act": on_act(opened["act"], conditions), "once": once},
@@ -416,7 +418,15 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
 
 
 def _act(material: Material, act: ActRead, banned: bool = False) -> dict[str, Any]:
-    return material.act(act.activity, **_fields(material, act, act.activity, banned))
+    return material.act(act.activity, **_fields(material, act, act.activity, banned)) | _or_others(
+        material, act
+    )
+
+
+def _or_others(material: Material, act: ActRead | None) -> dict[str, Any]:
+    """Further acts, any of which opens likewise."""
+    others = act.alternatives if act is not None else ()
+    return {"alternatives": tuple(_act(material, other) for other in others)} if others else {}
 
 
 def _fields(material: Material, act: ActRead, activity: str, banned: bool = False) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading.disapproval import DISAPPROVED_HEADING
-from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
+from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION
 from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import BODIES, lemmas, word
 
@@ -71,6 +71,11 @@ _BODY = rf" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:{'|'.join(BODIES)})s?(?=
 _GONE_BY = rf" {PLAIN_DURATION} (?:(?:is|are) (?:over|up|out|gone)|(?:ha(?:s|ve) )?(?:gone by|pass(?:ed|es)?|elapse[ds]?))"
 """How long a time is that has not yet gone by, and no event."""
 """Behind "before": how long a time is that has not yet gone by, and no event."""
+_POINTING = (
+    r"(?<=preceding) (?:it|that|this|them)\b| (?:it|that|this|them)(?=\s*(?:[.,;:)]|$))|"
+    r" (?:is|are|counts?|constitutes?|amounts?)\b"
+)
+"""Behind the time in which something came first: what it came before was told already ("in the week before that")."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
@@ -93,11 +98,11 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         "before",
         rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
         rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
-        rf"ahead of|in advance of)\b(?!{_END[3:-1]})",
+        rf"ahead of|in advance of)\b(?!{_POINTING})(?!{_END[3:-1]})",
     ),
     (
         "background",
-        r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|"
+        r"(?:even (?:with|if|though|when|after|before|where)|whether or not|whether(?=[^.,;]*\bor not\b)|be it that(?=[^.,;]*\bor not\b)|no matter|"
         r"never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
         r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|"
         r"as a result of|now that|due to|owing to|although|though|whereas|in spite of|"
@@ -142,7 +147,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     (
         "unless",
         r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|"
-        r"for|that|where)|other than(?! (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that)\b))|apart from|with the exception of"
+        r"for|that|where)|(?<=, )save(?= (?:those|these|the ones|any|such|in)\b)|other than(?! (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that)\b))|apart from|with the exception of"
         r"|if not(?= already)|barring)\b",
     ),
     (
@@ -154,7 +159,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     (
         "before",
         _DIRECT.format(n=1)
-        + rf"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$)|{_BODY}|{_GONE_BY})|"
+        + rf"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$)| (?:is|are)\b|{_BODY}|{_GONE_BY})|"
         rf"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!{PLAIN_DURATION})))\b"
         rf"(?!{_END[3:-1]})",
     ),
@@ -170,7 +175,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"admission|discharge|creation|rejection|submission)\b)"
         r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
         r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
-        r"every|in|or|more|only|again|during|throughout|for|at (?:the )?(?:very )?(?:most|least))\b))\b"
+        r"every|in|or|and only|and for all|more|only|again|during|throughout|for|at (?:the )?(?:very )?(?:most|least))\b))\b"
         rf"(?!{_END[3:-1]})",
     ),
     (
@@ -180,7 +185,15 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))",
     ),
 )
-_COMPILED = tuple((kind, Wording(rf"(?<![\w-]){pattern}")) for kind, pattern in _OPENERS)
+_COMPILED = tuple(
+    (
+        kind,
+        Wording(rf"(?<![\w-]){pattern}"),
+        PLAIN_DURATION in pattern and _GONE_BY not in pattern,
+    )
+    for kind, pattern in _OPENERS
+)
+"""With whether it is one with a time, which no text without a unit of time has."""
 
 MODAL = (
     r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|"
@@ -235,7 +248,7 @@ _FULL_STOP = (
 FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
 _HEADING = Wording(
-    rf"\s*(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|i|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
+    rf"\s*(?:[–—•*·-]\s+)?(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|i|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
     r"aims?|notes?|rules?|reminders?|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*"
 )
 """What a rule is about, before its colon: "Credit collection: only after …" is one sentence."""
@@ -275,7 +288,10 @@ class _Opening(NamedTuple):
 def openings(text: str, start: int, end: int) -> list[_Opening]:
     """The words that open clauses, in order, none inside another."""
     found: list[_Opening] = []
-    for kind, pattern in _COMPILED:
+    timed = ANY_UNIT.search(text, start, end)
+    for kind, pattern, with_time in _COMPILED:
+        if with_time and not timed:
+            continue
         for m in pattern.finditer(text, start, end):
             if all(m.end() <= o.opened or m.start() >= o.start for o in found):
                 direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(

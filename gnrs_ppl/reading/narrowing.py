@@ -85,6 +85,8 @@ _AS_NEEDED = re.compile(
     re.IGNORECASE,
 )
 """Leaves to whoever acts whether a thing is asked."""
+_EXCEPTED = re.compile(r"[^,.;]*\b(?:excepted|exempt(?:ed)?|excluded)\b", re.IGNORECASE)
+"""Tells behind them those that a rule does not hold for."""
 _OTHERWISE = re.compile(r"\W*(?:and |or )?(?:otherwise|else|failing|if not|or)\b(?:\W+\w+){2}", re.IGNORECASE)
 """Begins another way to keep a rule, or what follows where it is not kept."""
 _OF_SO_MANY = re.compile(
@@ -228,8 +230,8 @@ def lost_clause(readings: Readings, words: Vocabulary, rule: Sequence[int]) -> s
 def _told_beside(
     readings: Readings, tokens: Sequence[Token], within: Span, lost: Collection[int], counted: bool
 ) -> str:
-    """What leaves a duty open ("if necessary"), another way to keep it ("or the claimant is told why"), or a number of
-    things ("from at least two parties"), in a sentence.
+    """What leaves a duty open ("if necessary"), those it does not hold for ("rejected ones excepted"), another way to keep
+    it ("or the claimant is told why"), or a number of things ("from at least two parties"), in a sentence.
     """
     text = readings.sentence
     if optional := _AS_NEEDED.search(text, within.start, within.end):
@@ -237,6 +239,9 @@ def _told_beside(
     spans = (u.span for u in readings.unread if within.start <= u.span.start < within.end)
     if other := next((span for span in spans if _OTHERWISE.match(text, *span)), None):
         return readings.words(other).strip(" ,.;")
+    excepted = _EXCEPTED.search(text, within.start, within.end)
+    if excepted and any(excepted.start() <= tokens[i].start < excepted.end() for i in lost):
+        return excepted[0].strip()
     things = _OF_SO_MANY.search(text, within.start, within.end)
     if counted and things and any(tokens[i].start == things.start("what") for i in lost):
         return things[0]

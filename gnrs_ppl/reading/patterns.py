@@ -24,9 +24,17 @@ FORBIDS = Wording(
     r"\b(?:(?:may|must|shall|should|can|is to|are to) (?:not|never)|cannot|(?:mustn|can)['’]t)\s+(?:\w+\s+)?$"
 )
 """Before what a clause forbids."""
+_NO_OTHERS = (
+    r"\b(?:and|but)\s+(?:(?:to|for|of|on|in|by|at|from|with)\s+)?(?:no others?(?: \w+)?|nobody else|no one else|none (?:other|else)|"
+    r"nothing else|nowhere else|(?:not|never) otherwise|(?:to|for|of|on|in|by|at|from|with) none)(?=\s*(?:[.;]|$))"
+)
+NO_OTHERS = Wording(_NO_OTHERS)
+"""At the end of what is allowed, says that it is allowed of nothing else."""
 NOT_NEGATIVE = Wording(
+    rf"{_NO_OTHERS}|"
     r",?\s*(?:and |but )?not (?:by|to|from|with) (?:an?|the|his|her|their|your|any|another)\b[^.;,]*|,\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
-    r"more|less|fewer|earlier) than|no doubt|no matter|or not|go(?:es)? no further)\b"
+    r"more|less|fewer|earlier) than|no doubt|no matter|or not|go(?:es)? no further)\b|"
+    r"\bor else\b[^.;]*"
 )
 BEFELL = _words(
     r"(?:ha(?:s|ve|d)|having|was|were|is|are|been|being|already|gets?|got)(?: (?:not|never|been|already|now|just|since|then|yet))* [a-z]+|"
@@ -406,13 +414,17 @@ BY = Wording(
 )
 OBLIQUE_DOER = _words("by|of")
 """Between an act and who did it: the arrival of the courier."""
-SHARE = r"(?:(?:[\w-]+ (?:per cent|percent)|\d+ ?%)(?: or more)?|all|each|every one|any|most|some) of (?:the |our |all )*"
+_IN_SO_MANY = (
+    r"(?:\w+ (?:out of|in) (?:three|four|five|ten|twenty|a hundred|\d+)|"
+    r"(?:\w+ )?(?:half|halves|thirds?|quarters?|fifths?|tenths?)|the (?:(?:vast|great|large) )?majority)"
+)
+SHARE = rf"(?:(?:[\w-]+ (?:per cent|percent)|\d+ ?%)(?: or more)?|all|each|every one|any|most|some|{_IN_SO_MANY}) of (?:the |our |all )*"
 """How many of those who are bound, told before them."""
 OBLIQUE = Wording(
     r"\b(?:with|to|from|(?<!per cent )(?<!percent )(?<!% )(?<!\ball )(?<!\beach )(?<!or more )of|about|at|for|"
     r"than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$"
 )
-SHARE_OF_THOSE = Wording(rf"\b{SHARE}(?:[\w-]+ ){{1,3}}?{MODAL}\b")
+SHARE_OF_THOSE = Wording(rf"\b(?:{SHARE}|{_IN_SO_MANY} )(?:[\w-]+ ){{1,3}}?{MODAL}\b")
 """A share of those who are bound, with what binds them."""
 _THOSE = rf"(?:(?:at least|no fewer than|not fewer than|no less than|not less than|more than|\w+) )?(?:{SHARE})?(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
 ASKED_OF = Wording(
@@ -499,10 +511,10 @@ NO_LONGER = _words(
     r"(?:nobody|no one|no \w+) (?:may|must|should|shall|can|has to) (?:ever )?(?:wait|take) (?:any )?(?:longer|more) than|"
     rf"(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)"
 )
-GOES_BY_BEFORE = Wording(
+GOES_BY = Wording(
     rf"\b(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)\b"
-    r"(?P<since>[^.;]*?)\bbefore\b"
 )
+GOES_BY_BEFORE = re.compile(rf"{GOES_BY.pattern}(?P<since>[^.;]*?)\b(?:before|until|till)\b", re.IGNORECASE)
 """Before what is due within a time: no more than an hour may go by after the signal before …"""
 ELAPSES = _words(
     r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie|waits?(?: any)? (?:longer|more) than [\w ]{1,30}?) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"
@@ -570,10 +582,12 @@ EARLIEST = _words(
 SO_MUCH_LATER = _words(rf"{PLAIN_DURATION} (?:later|afterwards?|thereafter|after (?:that|this|it))")
 """A time that runs from what was told before."""
 LIMITS = _words(
-    r"deadline|limit|maximum|longest|latest|time|term|plenty|enough|sufficient|ample|suffices?|allowed|granted|within|at (?:the )?(?:very )?(?:most|latest)|"
+    r"deadline|limit|maximum|longest|latest|time|term|plenty|enough|sufficient|ample|suffices?|allow(?:ed|s)?|grant(?:ed|s)?|there (?:is|are)|within|at (?:the )?(?:very )?(?:most|latest)|"
     r"(?:no|not|never) (?:any )?(?:later|more|longer) than|ha(?:s|ve)|gets?|(?:may|must|shall|should) (?:pass|go by|elapse)"
 )
 """In a sentence on nothing but a time, says that it is how long the act told before may take."""
+CALLS_A_LIMIT = Wording(r"\b(?:limit|deadline|term|maximum|time(?: allowed)?):\s*\Z")
+"""Before the colon behind which a time is told: time limit: ten minutes."""
 TIME_GIVEN = Wording(
     rf"\W*(?:and |so |then )*(?:you|they|he|she|he or she|we) (?:have|has|get|gets) (?:up to |at most |no more than )?{PLAIN_DURATION}\s+"
     r"(?:from|after|as of|since)\b"
@@ -611,6 +625,16 @@ THE_TWO = _words(
     r"both(?: of them)?|either(?: one)?(?: or the other)?(?= (?:must|shall|should|has to|is|may|can|closes?|opens?|ends?|begins?)\b)"
 )
 """Takes up two acts told before."""
+WHATEVER = Wording(
+    r"(?:even (?:if|when|though|after|where)|whether|be it that|no matter|never mind|regardless of|irrespective of|despite|"
+    r"in spite of|notwithstanding)\b"
+)
+"""Opens circumstances of background that change nothing of what is asked."""
+ALL_THE_SAME = Wording(
+    r"\b(?:(?:it|that) (?:makes? no difference|does(?: not|n't) matter|is (?:of no (?:importance|consequence)|irrelevant|all the same|all one))"
+    r"(?: (?:to|for) \w+)? (?:whether|if)\b[^.;:,]*|[\w ]{3,40}? notwithstanding\b)"
+)
+"""The same, in a clause of its own."""
 COULD_NOT = _words("could(?: not|n't)")
 """Tells what once did not come about, and bans nothing."""
 _CASE = r"(?:file|case|record|visit|process|matter|dossier|folder)"

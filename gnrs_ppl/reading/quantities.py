@@ -54,7 +54,7 @@ DURATION = re.compile(
     rf"(?<![\w.,/]){_ONE}(?: or (?P<rather>two|three)\b|(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b))?",
     re.IGNORECASE,
 )
-_ANY_UNIT = re.compile(rf"(?:\b|(?<=[\d½]))(?:{_UNIT}|(?<=\d)[hd]|(?<=\d )[hd])\b", re.IGNORECASE)
+ANY_UNIT = re.compile(rf"(?:\b|(?<=[\d½]))(?:{_UNIT}|(?<=\d)[hd]|(?<=\d )[hd])\b", re.IGNORECASE)
 """No duration is without one, and it is found sooner."""
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
@@ -100,7 +100,7 @@ class Length(NamedTuple):
 @lru_cache(maxsize=1024)
 def durations(text: str) -> tuple[Length, ...]:
     """Every duration of a text, in order."""
-    if not _ANY_UNIT.search(text):
+    if not ANY_UNIT.search(text):
         return ()
     found = []
     for m in DURATION.finditer(text):
@@ -196,17 +196,19 @@ class Count(NamedTuple):
 _MEASURE = r"(?:euros?|eur|dollars?|pounds?|kilos?|kg|kilograms?|tons?|tonnes?|grams?|lit(?:re|er)s?|(?:kilo)?met(?:re|er)s?|km|miles?|pages?)"
 _TIMES = rf"(?:(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice))"
 _BEFORE = (
-    rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|"
+    rf"(?P<how>(?P<most>at most|no more than|not more than|never more than|a maximum of|maximum|up to|at the most|as many as|"
     rf"more than)|(?P<least>at least|no fewer than|not less than"
     rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only(?! an?\b)))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
-    rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT}|{_MEASURE})\b))"
+    rf"one)(?=\s+\w|\W*$)(?(least)(?!\s+of\b))(?!\s+(?:in (?!the\b|any\b|each\b|every\b|all\b)|of(?! (?:them|these|those)\b)|out of|per cent|percent|{_UNIT}|{_MEASURE})\b))"
 )
 _PER = r"(?:per|in (?:each|every|a|one)|for (?:each|every)) (?:case|file|matter|order|process|request|patient|visit)"
 _LIMIT = r",? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))"
 _BEHIND = (
     rf"\b{_TIMES}(?: {_PER})?{_LIMIT}",
-    rf"\b(?P<m>{NUMBER}) {_PER}{_LIMIT}",
+    rf"\b(?P<m>{NUMBER})(?: {_PER})?{_LIMIT}",
     rf"\b(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+(?: [a-z]+){{0,2}}{_LIMIT}",
+    rf"\b(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+ (?:is|are) the (?P<most>most|maximum|limit)\b",
+    r"\btimes\b[^.;]*?\b(?P<most>(?:never|not|no) more than|at most) (?P<m>two|three|four|five|six|seven|eight|nine|ten)(?=\s*(?:[.,;]|$))",
     r"\b(?P<m>one),?(?P<exactly> and only one)\b",
     rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
 )
@@ -218,7 +220,7 @@ _TOO_OFTEN = re.compile(
 """So often is once too many."""
 _COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
 _COUNTED = re.compile(
-    r"most|least|times|once|twice|thrice|m(?:ax|in)imum|more than|less than|fewer|up to|exactly|precisely|only"
+    r"most|least|times|once|twice|thrice|m(?:ax|in)imum|more than|less than|fewer|up to|as many as|exactly|precisely|only"
 )
 """One of these stands in all that says how often, and is found sooner."""
 

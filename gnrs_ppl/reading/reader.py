@@ -451,7 +451,8 @@ class Reader(Doubted):
                 part, found
             )
             waits = patterns.EARLIEST.search(text) or patterns.TOO_SOON.search(text)
-            limits = patterns.LIMITS.search(text) and not waits
+            called = patterns.CALLS_A_LIMIT.search(self.text.sentence, before.start, part.start)
+            limits = (called or patterns.LIMITS.search(text)) and not waits
             whole = Clause("main", part.start, part.end, part.start)
             time = self._sentence_at(part.start).time(None, whole) if limits and not told else None
             if time is None or len(durations(text)) != 1 or patterns.USUALLY.search(text):

@@ -42,6 +42,8 @@ class ActRead:
         Who acts.
     object, location : Named or None
         On what and where, where the sentence says.
+    alternatives : tuple of ActRead
+        Further acts any of which opens likewise ("once it was granted or refused").
     """
 
     activity: str
@@ -50,6 +52,12 @@ class ActRead:
     role: Named | None = None
     object: Named | None = None
     location: Named | None = None
+    alternatives: tuple[ActRead, ...] = ()
+
+    @property
+    def each(self) -> tuple[ActRead, ...]:
+        """The act and those any of which will do in its place."""
+        return (self, *self.alternatives)
 
 
 @dataclass(frozen=True)

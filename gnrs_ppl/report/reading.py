@@ -70,7 +70,7 @@ def parts_of(reading: Reading) -> list[SentencePart]:
     """The parts of a reading in the order of the sentence, none twice."""
     acts = [("opener", reading.activation), ("restarts it", reading.after), ("exception", reading.exception)]
     acts += [("act", act) for act in reading.targets]
-    parts = [part for kind, act in acts if act is not None for part in _of_act(kind, act)]
+    parts = [part for kind, act in acts if act is not None for one in act.each for part in _of_act(kind, one)]
     parts += [SentencePart(n.span, "role", n.name, n.score) for n in reading.bearers]
     if reading.time is not None:
         parts.append(SentencePart(reading.time.span, "time", _time(reading)))

@@ -115,7 +115,10 @@ def _act(act: ActRead, lexicon: Lexicon) -> dict[str, Any]:
         told = lexicon.form("action", act.activity).split()
         if not set(told) & set(lexicon.form("object", act.object.name).split()):
             named["object"] = act.object
-    return {"activity": act.activity} | {field: one.name for field, one in named.items() if one}
+    others = (
+        {"alternatives": tuple(_act(one, lexicon) for one in act.alternatives)} if act.alternatives else {}
+    )
+    return {"activity": act.activity} | {field: one.name for field, one in named.items() if one} | others
 
 
 def _carried(act: dict[str, Any], roles: list[str]) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class Sentence(Alone):
         if (
             patterns.EXCUSES.search(text)
             or patterns.DEFINES.search(text)
+            or patterns.ALL_THE_SAME.search(text)
             or (patterns.WISH.search(text) and patterns.MANNER.search(text))
         ):
             return

@@ -10,7 +10,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, Sentence, functional
 from gnrs_ppl.reading.relations import Marked, Weights, options
-from gnrs_ppl.reading.vocabulary import ENOUGH, STOP
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token
 from gnrs_ppl.reading.words import DERIVED, lemmas
 
 LIKELY = 0.5
@@ -24,6 +24,12 @@ _BEFORE_THINGS = frozenset(
     {"a", "an", "the", "any", "each", "every", "this", "that", "such", "its", "same", "one"}
 )
 """Before what is named and not done."""
+
+_IN_A_LIST = frozenset(
+    {",", "or", "else", "the", "a", "an", "is", "are", "be", "been", "has", "to"}
+    | {"his", "her", "their", "its"}
+)
+"""What may stand between the acts of a list."""
 
 
 class Mentioned:
@@ -121,6 +127,7 @@ class Mentioned:
                 for j in inside
             )
         ]
+        inside = [k for k in inside if not any(k in others for others in self._also_open.values())]
         ranked = sorted(self._not_things(inside), key=lambda k: (told[k].score, -k))
         best = {self.marked.acts[k]: k for k in ranked}.values()
         return sorted(best, key=lambda k: (self._telling(k)[1], k))
@@ -189,3 +196,67 @@ class Mentioned:
     def _is_content(self, i: int) -> bool:
         text = self.text.tokens[i].text
         return text[0].isalpha() and text not in STOP and not text.endswith("ly") and not functional(text)
+
+    @cached_property
+    def _also_open(self) -> dict[int, list[int]]:
+        """Of mentions that "or" joins in words that say when something is due or barred, the first with the others: any of
+        them opens it ("once the permit was granted or refused").
+        """
+        found = dict[int, list[int]]()
+        if not any(t.text == "or" for t in self.text.tokens):
+            return found
+        told = [k for k, of in enumerate(self.marked.clauses) if of is not None and self._told_well(k)]
+        last = -1
+        for k in told:
+            of = self.marked.clauses[k]
+            first = next((f for f, others in found.items() if last in others), last)
+            if last >= 0 and self.marked.clauses[last] == of and self._opens_either(first, last, k):
+                found.setdefault(first, []).append(k)
+            last = k
+        return found
+
+    def _opens_either(self, first: int, one: int, other: int) -> bool:
+        """Whether "or" joins two mentions that open something."""
+        of = self.marked.clauses[other]
+        if (
+            of is None
+            or not self._joined_by(one, other)
+            or not any(t.text == "or" for t in self._between(one, other))
+        ):
+            return False
+        return (not of[1] and of[0].kind in ("after", "who")) or (
+            of[0].kind == "main" and self._set_off(first, other)
+        )
+
+    def _set_off(self, first: int, last: int) -> bool:
+        """Whether mentions are set off in their clause: "imaging, be it an X-ray or a scan, …", or take up an act that opens
+        something before: "when it was examined, casually or thoroughly, …".
+        """
+        before, behind = self.marked.spans[first][0], self.marked.spans[last][1] + 1
+        said = [t.text for t in self.text.tokens[max(before - 3, 0) : before]]
+        between_commas = said[-1:] == [","] and [t.text for t in self.text.tokens[behind : behind + 1]] == [
+            ","
+        ]
+        again = any(
+            act == self.marked.acts[first] and of is not None and of[0].kind == "after"
+            for act, of in zip(self.marked.acts[:first], self.marked.clauses, strict=False)
+        )
+        return (between_commas and again) or "whether" in said or {"be", "it"} <= set(said)
+
+    def _joined_by(self, one: int, other: int) -> bool:
+        """Whether only words of a list stand between two mentions of different acts."""
+        said = [t.text for t in self._between(one, other)]
+        return (
+            self.marked.acts[one] != self.marked.acts[other]
+            and bool({",", "or"} & set(said))
+            and set(said) <= _IN_A_LIST
+        )
+
+    def _between(self, one: int, other: int) -> Sequence[Token]:
+        """The tokens between two mentions, or between the own words of two that share their verb."""
+        first, second = (set(self.marked.mentions[k].told[0].used) for k in (one, other))
+        if self.marked.mentions[one].at != self.marked.mentions[other].at or not (
+            first - second and second - first
+        ):
+            return self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
+        return self.text.tokens[max(first - second) + 1 : min(second - first)]

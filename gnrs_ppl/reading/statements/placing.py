@@ -28,6 +28,11 @@ _LOOKS_BACK = Wording(
 """With "must have been", says that what is asked comes before the other act."""
 _AND = Wording(r"\band\b")
 _BETWEEN = Wording(r"\bbetween\b(?P<one>[^.;]*?)\band\b")
+_FROM_TO = Wording(
+    r"\bfrom\b(?P<one>[^.;]*?)\b(?:to|until|till)\b(?=[^.;]*\b(?:pass|elapse|go by)\b)", re.IGNORECASE
+)
+_WHICH = Wording(r"\b(?:that|which|who)\s+(?:ha(?:s|ve)|was|were|is|are)\b")
+"""Before what was done to a thing."""
 TOLD_BY_PLACE = 0.38
 """Least score of a verb or noun that tells an act where its place asks for one."""
 
@@ -84,6 +89,8 @@ class Placing(Pending):
             if goes_by := patterns.GOES_BY_BEFORE.search(sentence.text):
                 self._due_before(sentence, goes_by)
             between = _BETWEEN.search(sentence.text) if self._limits_what_elapses(sentence) else None
+            if between is None and patterns.GOES_BY.search(sentence.text):
+                between = _FROM_TO.search(sentence.text)
             if between is None:
                 continue
             first = self._best_in(sentence.start + between.start("one"), sentence.start + between.end("one"))
@@ -97,10 +104,15 @@ class Placing(Pending):
 
     def _due_before(self, sentence: Sentence, goes_by: re.Match[str]) -> None:
         """What is told behind "no more than an hour may go by … before" is due within that time, after the act told between
-        where there is one.
+        where there is one, or after what was done to the thing ("until an appeal that was filed is decided").
         """
+        behind = sentence.start + goes_by.end()
         first = self._best_in(sentence.start + goes_by.start("since"), sentence.start + goes_by.end("since"))
-        due = self._best_in(sentence.start + goes_by.end(), sentence.end)
+        told = [k for k in self._told_in(sentence) if self._starts(k) >= behind]
+        done = [k for k in told if _WHICH.search(self.text.sentence[behind : self._starts(k)])][:1]
+        due = self._best_in(behind, sentence.end)
+        if first is None and len(told) == 2 and done:
+            first, (due,) = done[0], (k for k in told if k not in done)
         if due is not None and first is not None and self.marked.acts[first] != self.marked.acts[due]:
             self._relate(sentence, due, "response", first)
         elif due is not None and first is None:

@@ -371,4 +371,4 @@ class Related(Settled):
 def acts_of(reading: Reading) -> dict[str, ActRead]:
     """The acts of a reading by their names."""
     acts = (*reading.targets, reading.activation, reading.after, reading.exception)
-    return {a.activity: a for a in acts if a is not None}
+    return {a.activity: a for act in acts if act is not None for a in act.each}

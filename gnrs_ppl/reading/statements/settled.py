@@ -13,20 +13,24 @@ from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
-from gnrs_ppl.reading.statements.placing import Placing
-from gnrs_ppl.reading.vocabulary import ENOUGH, Token
+from gnrs_ppl.reading.statements.timing import Timing
+from gnrs_ppl.reading.vocabulary import ENOUGH
 from gnrs_ppl.reading.wording import Wording
 
 _ORDERS = ("after", "only_after", "before", "until", "provided")
 """Clauses that put acts in order."""
-_IN_A_LIST = frozenset(
-    {",", "or", "else", "the", "a", "an", "is", "are", "be", "been", "has", "to"}
-    | {"his", "her", "their", "its"}
-)
-"""What may stand between the acts of a list."""
 _AND_NO = Wording(r"\b(?:and|but)\b[^.;]*?\bno\b")
 """Between what a case has and what it lacks."""
 _NEVER_BOTH = Wording(r"\b(?:but |and )?(?:never|not) both\b")
+_NOT_APPLYING = Wording(
+    r"\W*(?:and |but )?(?:this|that|(?:this|that|the) (?:duty|rule|obligation|requirement|deadline|time limit)) "
+    r"(?:does(?: not|n't)) (?:apply|hold|exist)\b"
+)
+"""Begins a sentence on what the duty before it does not hold for."""
+_SETS_APART = Wording(r"(?:save|except|other than|apart from|with the exception of|barring)\b")
+"""Opens what a duty does not hold for."""
+_SET_OFF = Wording(r"\W*(?P<name>[\w'’-]+(?: [\w'’-]+){0,4})\s*(?::| [–—-] )")
+"""Begins a text with what it is about, before a colon or a dash."""
 _OFTEN = Wording(r"\b(?:twice|thrice|\w+ times)\b")
 _ONLY_THOSE = Wording(
     r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)"
@@ -36,7 +40,7 @@ _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
 
-class Settled(Placing):
+class Settled(Timing):
     """A text whose words have settled what some of its mentions are.
 
     ``apart`` has the acts that one person may not both do, ``alike`` those that are for whoever did another.
@@ -149,6 +153,11 @@ class Settled(Placing):
         something is barred without it; of a list of acts any one will do; what must happen before the case
         ends is asked of every case.
         """
+        for first, others in self._also_open.items():
+            for k in range(len(self.options)):
+                self._redirect(k, others, first)
+            for k in others:
+                self.options[k] = [Option("none", None, 1.0)]
         apart = {self.marked.acts[k] for k in self.apart}
         bans = [
             b
@@ -174,6 +183,7 @@ class Settled(Placing):
             if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
                 self._decide(first, "existence", None)
         self._settle_exceptions()
+        self._settle_set_apart()
         self._settle_longer()
         self._settle_cases()
         self._settle_sequences()
@@ -187,6 +197,8 @@ class Settled(Placing):
         self._settle_pending()
         self._settle_places()
         self._settle_spans()
+        self._settle_given_time()
+        self._settle_clock()
         self._settle_belonging()
         self._settle_only_those()
         self._settle_carried_on()
@@ -196,6 +208,7 @@ class Settled(Placing):
         self._settle_counts()
         self._settle_beside_apart()
         self._settle_shares()
+        self._settle_whatever()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
         if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
             sentence, k = self._sentence(told[0]), told[0]
@@ -203,16 +216,56 @@ class Settled(Placing):
             if bound.stated and not (bound.negative or bound.permitted) and not count_of(sentence.text):
                 self._decide(k, "existence", None)
 
+    def _redirect(self, k: int, others: Sequence[int], first: int) -> None:
+        """What a mention may be to others it is to the first of them, of which any will do."""
+        found = dict[tuple[str, int | None], float]()
+        for o in self.options[k]:
+            other = first if o.other in others and k != first else o.other
+            found[o.label, other] = found.get((o.label, other), 0.0) + o.probability
+        self.options[k] = [Option(label, other, p) for (label, other), p in found.items()]
+
     def _settle_only_those(self) -> None:
         """What was done to the only things of which a sentence allows something comes first: "only fines that have received a
-        penalty go to collection".
+        penalty go to collection", "an invoice that was checked may be paid, and no other".
         """
         for sentence in self.text.said.sentences:
             those, told = _ONLY_THOSE.match(sentence.text), self._told_in(sentence)
             if those and len(told) == 2 and self._starts(told[0]) >= sentence.start + those.end():
-                self._leave_out(sentence, told)
-                self._decide(told[0], "precedence", told[1])
-                self.options[told[1]] = [Option("none", None, 1.0)]
+                done, allowed = told
+            elif (
+                patterns.NO_OTHERS.search(sentence.text)
+                and len(told) == 2
+                and how_bound(sentence.text).permitted
+            ):
+                modal = patterns.MODAL_VERB.search(sentence.text)
+                behind = [k for k in told if modal and self._starts(k) > sentence.start + modal.start()]
+                allowed = behind[0] if behind else told[0]
+                (done,) = (k for k in told if k != allowed)
+            else:
+                continue
+            self._leave_out(sentence, [allowed, done])
+            self._decide(done, "precedence", allowed)
+            self.options[allowed] = [Option("none", None, 1.0)]
+
+    def _settle_whatever(self) -> None:
+        """What may be the case or not changes nothing: "whether it was paid or not", "even if an appeal was filed"."""
+        sentence = self.text.sentence
+        void = [
+            (c.opened, c.end)
+            for c, _ in self.text.bound_clauses
+            if c.kind == "background" and patterns.WHATEVER.match(c.opener)
+        ]
+        void += [
+            m.span()
+            for m in patterns.ALL_THE_SAME.finditer(sentence)
+            if not patterns.EITHER_ORDER.search(m[0])
+        ]
+        idle = {k for k in range(len(self.options)) for a, b in void if a <= self._starts(k) < b}
+        for k in range(len(self.options)):
+            if k in idle:
+                self.options[k] = [Option("none", None, 1.0)]
+            elif any(o.other in idle for o in self.options[k]):
+                self._part_from(k, idle)
 
     def _settle_doers(self) -> None:
         """What is asked of the very person who does another act, or is open to that person only: "whoever creates it prints
@@ -282,7 +335,9 @@ class Settled(Placing):
             ):
                 continue
             told = [k for k in self._inside(clause) if self._told_well(k) and self._starts(k) >= share.end()]
-            if len(told) == 1 and self.options[told[0]][0].probability >= SURELY:
+            if len(told) != 1:
+                continue
+            if all(o.other is None or o.probability < LIKELY for o in self.options[told[0]]):
                 self._decide(told[0], "existence", None)
 
     def _main_clause(self, k: int) -> tuple[int, int]:
@@ -305,19 +360,64 @@ class Settled(Placing):
             ):
                 self.options[k] = [Option("none", None, 1.0)]
 
+    def _settle_set_apart(self) -> None:
+        """What was done to those that are set apart from a duty excuses from it: "all invoices other than those that were
+        rejected must be paid".
+        """
+        for sentence in self.text.said.sentences:
+            told = self._told_in(sentence)
+            for clause in (c for c in sentence.parts if c.kind == "unless" and _SETS_APART.match(c.opener)):
+                apart = [k for k in told if clause.opened <= self._starts(k) < clause.end]
+                asked = [k for k in told if k not in apart and self._asked_beside(k, clause)]
+                if len(apart) != 1:
+                    continue
+                for k in range(len(self.options)):
+                    self._unrelate(k, apart[0])
+                due = [k for k in told if k not in apart and self._is_due(k)]
+                if len(due) == 1 or asked:
+                    self._leave_out(sentence, apart)
+                    self._decide(apart[0], "exception", (asked or due)[0])
+
+    def _is_due(self, k: int) -> bool:
+        """Whether the model has a mention for what must follow another."""
+        return sum(o.probability for o in self.options[k] if o.label == "response") >= LIKELY
+
+    def _unrelate(self, k: int, other: int) -> None:
+        """Take away what a mention might be to another."""
+        left = [o for o in self.options[k] if o.other != other]
+        if len(left) < len(self.options[k]) and (total := sum(o.probability for o in left)):
+            self.options[k] = [o._replace(probability=o.probability / total) for o in left]
+
+    def _asked_beside(self, k: int, beside: Clause) -> bool:
+        """Whether a mention stands behind what binds in the main clause that another clause belongs to."""
+        clause = self._clause(k)
+        modal = patterns.MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
+        bound = how_bound(self._sentence(k).words_of(clause))
+        asks = (
+            clause.kind == "main"
+            and clause.number >= beside.number
+            and not (bound.negative or bound.permitted)
+        )
+        return asks and modal is not None and self._starts(k) > modal.start()
+
     def _settle_longer(self) -> None:
-        """What may take longer is excused from the time of the duty before it: "only one that was reopened may"."""
+        """What may take longer is excused from the time of the duty before it: "only one that was reopened may"; and from
+        the duty itself, what it "does not apply to".
+        """
         for before, sentence in pairwise(self.text.said.sentences):
             told = self._told_in(sentence)
-            if len(told) != 1 or not patterns.TAKES_LONGER.search(sentence.text) or durations(sentence.text):
+            longer = patterns.TAKES_LONGER.search(sentence.text) and durations(before.text)
+            excused = longer or _NOT_APPLYING.match(sentence.text)
+            if len(told) != 1 or not excused or durations(sentence.text):
                 continue
+            labels = ("response",) if longer else ("response", "existence")
             due = [
                 k
                 for k, of in enumerate(self.options)
                 if self._sentence(k) is before
-                and any(o.label == "response" and o.probability >= LIKELY for o in of)
+                and any(o.label in labels and o.probability >= LIKELY for o in of)
             ]
-            if due and durations(before.text) and self.marked.acts[told[0]] != self.marked.acts[due[0]]:
+            if due and self.marked.acts[told[0]] != self.marked.acts[due[0]]:
                 self._leave_out(sentence, told)
                 self._decide(told[0], "exception", due[0])
 
@@ -493,7 +593,7 @@ class Settled(Placing):
         """How often the only act of a text may or must be done, where the model has it for nothing."""
         told = [k for k in range(len(self.options)) if self._told_well(k)]
         during = [k for k in told if self._opens_a_time(k)]
-        told = [k for k in told if k not in during]
+        told = [k for k in told if k not in during] or self._named_first()
         if len({self.marked.acts[k] for k in told}) != 1:
             return
         of = self.marked.clauses[told[0]]
@@ -510,10 +610,17 @@ class Settled(Placing):
             return
         bound = how_bound(self.text.sentence[of[0].start : of[0].end])
         most = count.limit == "most" or (count.limit == "exact" and bound.permitted)
-        if (bound.stated or during or ":" in self.text.sentence) and (most or not (bound.negative or during)):
+        named = ":" in self.text.sentence or _SET_OFF.match(self.text.sentence)
+        if (bound.stated or during or named) and (most or not (bound.negative or during)):
             self._decide(
                 told[0], "at_most" if most else "exactly" if count.limit == "exact" else "existence_n", None
             )
+
+    def _named_first(self) -> list[int]:
+        """The mention of the name of an act that a text begins with, set off: "Reminders: two at most"."""
+        named = _SET_OFF.match(self.text.sentence)
+        first = self._best_in(named.start("name"), named.end("name")) if named else None
+        return [] if first is None else [first]
 
     def _settle_plain_count(self, told: Sequence[int]) -> None:
         """What must be done "twice" is no ban on doing it again."""
@@ -550,24 +657,6 @@ class Settled(Placing):
         likeliest = [max(self.options[k], key=lambda o: o.probability) for k in found]
         within = {o.label for o in likeliest if o.other in found}
         return bool(within - {*_OF_LISTS}) or not within
-
-    def _joined_by(self, one: int, other: int) -> bool:
-        """Whether only words of a list stand between two mentions of different acts."""
-        said = [t.text for t in self._between(one, other)]
-        return (
-            self.marked.acts[one] != self.marked.acts[other]
-            and bool({",", "or"} & set(said))
-            and set(said) <= _IN_A_LIST
-        )
-
-    def _between(self, one: int, other: int) -> Sequence[Token]:
-        """The tokens between two mentions, or between the own words of two that share their verb."""
-        first, second = (set(self.marked.mentions[k].told[0].used) for k in (one, other))
-        if self.marked.mentions[one].at != self.marked.mentions[other].at or not (
-            first - second and second - first
-        ):
-            return self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
-        return self.text.tokens[max(first - second) + 1 : min(second - first)]
 
     def _either(self, found: Sequence[int]) -> bool:
         """Whether a list of acts says that one of them must be done."""

@@ -80,8 +80,9 @@ class Stated(Related):
         bearers = own or sentence.subject(main) or sentence.subject(clause)
         bearers = tuple(n for n in bearers if not self._is_object(n, likely.target))
         bearers = bearers or self._doers(likely.target, opened_by)
-        activation = self._act(opened_by) if opened_by is not None else None
-        targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
+        activation = self._opener(opened_by) if opened_by is not None else None
+        either = dict.fromkeys((*self._beside("or", relation), *self._or_others(likely.target)))
+        targets = [self._act(k) for k in (likely.target, *either)]
         if relation.label == "choice" and activation:
             targets, activation = [activation, *targets], None
         excusing = self._beside("exception", relation)[:1]
@@ -98,7 +99,7 @@ class Stated(Related):
         force: Force = (
             "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
         )
-        acts = [*targets, *([activation] if activation else []), *excused]
+        acts = [*targets, *(activation.each if activation else ()), *excused]
         another = patterns.ELSE.search(self.text.sentence, sentence.start, sentence.end)
         read = [c for c in sentence.parts if any(c.opened <= a.span.start < c.end for a in acts)]
         condition = sentence.condition(main, [*read, *(c for c in sentence.parts if self._tells_well(c))])
@@ -250,6 +251,9 @@ class Stated(Related):
                 objects = [n for n in said.bearers if self._is_object(n, self.relations[relation].target)]
                 return replace(
                     said,
+                    activation=reading.activation
+                    if reading.activation and reading.activation.alternatives
+                    else said.activation,
                     bearers=tuple(n for n in said.bearers if n not in objects),
                     targets=tuple(replace(a, role=None) if a.role in objects else a for a in said.targets),
                     exception=said.exception or reading.exception,
@@ -278,6 +282,23 @@ class Stated(Related):
         )
         role = next((n for n in sentence.subject(clause) if not self._is_object(n, k)), None)
         return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
+
+    def _opener(self, k: int) -> ActRead:
+        """A mention as the act that opens, with those any of which opens likewise."""
+        others = self._or_others(k)
+        return replace(self._act(k), alternatives=tuple(map(self._act, others))) if others else self._act(k)
+
+    def _or_others(self, k: int) -> Sequence[int]:
+        """Mentions that "or" joins to one of the same act in the sentence of a mention, to open something."""
+        return next(
+            (
+                others
+                for first, others in self._also_open.items()
+                if self.marked.acts[first] == self.marked.acts[k]
+                and self._sentence(first) is self._sentence(k)
+            ),
+            (),
+        )
 
     def _of_another(self, k: int, named: Named) -> bool:
         """Whether a name stands behind another act, told between: signs the contract, and then may handle the key; or before mine
