@@ -249,7 +249,7 @@ FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
 _HEADING = Wording(
     rf"\s*(?:[–—•*·-]\s+)?(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|i|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
-    r"aims?|notes?|rules?|reminders?|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*"
+    r"aims?|notes?|rules?|reminder|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*"
 )
 """What a rule is about, before its colon: "Credit collection: only after …" is one sentence."""
 

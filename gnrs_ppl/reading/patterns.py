@@ -357,7 +357,7 @@ DOES = Wording(
 )
 """Before what somebody does of whom more is asked."""
 DOES_TOO = _words(
-    rf"also|as well|too|likewise|{_THEMSELVES}|personally|in person|the (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
+    rf"also|as well|too|likewise|{_THEMSELVES}|personally|in person|(?:is|are|be) the (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
 )
 """Behind it, says that this very person does another act as well."""
 BY_THE_SAME = Wording(

@@ -28,9 +28,7 @@ _LOOKS_BACK = Wording(
 """With "must have been", says that what is asked comes before the other act."""
 _AND = Wording(r"\band\b")
 _BETWEEN = Wording(r"\bbetween\b(?P<one>[^.;]*?)\band\b")
-_FROM_TO = Wording(
-    r"\bfrom\b(?P<one>[^.;]*?)\b(?:to|until|till)\b(?=[^.;]*\b(?:pass|elapse|go by)\b)", re.IGNORECASE
-)
+_FROM_TO = Wording(r"\bfrom\b(?P<one>[^.;]*?)\b(?:to|until|till)\b(?=[^.;]*\b(?:pass|elapse|go by)\b)")
 _WHICH = Wording(r"\b(?:that|which|who)\s+(?:ha(?:s|ve)|was|were|is|are)\b")
 """Before what was done to a thing."""
 TOLD_BY_PLACE = 0.38

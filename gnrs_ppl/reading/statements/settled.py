@@ -36,6 +36,8 @@ _ONLY_THOSE = Wording(
     r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)"
 )
 """Begins a sentence on the only things of which something is allowed, with what was done to them."""
+_NOT_ALIKE = (patterns.NEGATIVE, patterns.ELSE, patterns.ORDERED, patterns.EARLIER, patterns.EITHER_ORDER)
+"""With one of these, what somebody does "as well" is barred, another's, or earlier."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
@@ -285,7 +287,7 @@ class Settled(Timing):
                     self.alike.add(did[0])
                 continue
             plain = patterns.NOT_NEGATIVE.sub(" ", words)
-            if patterns.NEGATIVE.search(plain) or DISAPPROVES.search(words):
+            if DISAPPROVES.search(words) or any(p.search(plain) for p in _NOT_ALIKE):
                 continue
             if self._does_both(sentence, first, second):
                 self._relate(sentence, second, "response", first)
