@@ -105,7 +105,8 @@ class Related(Settled):
                     label = _DENIED[label]
                 if label == "absence" and self._once_more(t):
                     label = "at_most"
-                if label == "absence" and self._asks_plainly(t):
+                likeliest = max(o.probability for o in of_mention if o.label != "none")
+                if label == "absence" and probability == likeliest and self._asks_plainly(t):
                     label = "existence"
                 if a is not None and meant:
                     label = meant.get(label, label)
