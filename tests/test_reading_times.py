@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_reading import SCHEMAS, written
+from test_reading import SCHEMAS, schema, written
 
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.quantities import UNCOUNTED, durations
@@ -197,3 +197,18 @@ def test_one_of_two_acts_that_must_come_first() -> None:
     assert [written(s.best) for s in read(told, SCHEMAS["fines"]).statements] == [
         "precedence Send/Notify | Penalty"
     ]
+
+
+def test_ways_to_do_what_is_asked_are_no_circumstance() -> None:
+    acts = {
+        "Register": "register the request",
+        "Casually": "examine the request casually",
+        "Thoroughly": "examine the request thoroughly",
+    }
+    told = "The clerk has one day to examine a request that has been registered. It is all the same to us whether it is done casually or thoroughly."
+    for behind in (
+        told,
+        "Once a request was registered, it must be examined within one day, no matter whether casually or thoroughly.",
+    ):
+        (statement,) = read(behind, schema(acts, roles="clerk")).statements
+        assert written(statement.best) == "response Casually/Thoroughly | Register P1D"

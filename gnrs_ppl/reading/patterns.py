@@ -514,7 +514,7 @@ NO_LONGER = _words(
 GOES_BY = Wording(
     rf"\b(?:no|not) (?:more|longer) than {PLAIN_DURATION} (?:may|must|shall|should|can|is to|are to) (?:pass|elapse|go by)\b"
 )
-GOES_BY_BEFORE = re.compile(rf"{GOES_BY.pattern}(?P<since>[^.;]*?)\b(?:before|until|till)\b", re.IGNORECASE)
+GOES_BY_BEFORE = Wording(rf"{GOES_BY.pattern}(?P<since>[^.;]*?)\b(?:before|until|till)\b")
 """Before what is due within a time: no more than an hour may go by after the signal before …"""
 ELAPSES = _words(
     r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie|waits?(?: any)? (?:longer|more) than [\w ]{1,30}?) between|(?:the |any )?(?:time|interval|period|gap|delay|wait) between"

@@ -250,7 +250,9 @@ class Settled(Timing):
             self.options[allowed] = [Option("none", None, 1.0)]
 
     def _settle_whatever(self) -> None:
-        """What may be the case or not changes nothing: "whether it was paid or not", "even if an appeal was filed"."""
+        """What may be the case or not changes nothing: "whether it was paid or not", "even if an appeal was filed"; but
+        by which act of one verb it is done says that any will do: "no matter whether casually or thoroughly".
+        """
         sentence = self.text.sentence
         void = [
             (c.opened, c.end)
@@ -262,12 +264,27 @@ class Settled(Timing):
             for m in patterns.ALL_THE_SAME.finditer(sentence)
             if not patterns.EITHER_ORDER.search(m[0])
         ]
-        idle = {k for k in range(len(self.options)) for a, b in void if a <= self._starts(k) < b}
+        inside = [[k for k in range(len(self.options)) if a <= self._starts(k) < b] for a, b in void]
+        idle = {k for told in inside for k in told}
         for k in range(len(self.options)):
             if k in idle:
                 self.options[k] = [Option("none", None, 1.0)]
             elif any(o.other in idle for o in self.options[k]):
                 self._part_from(k, idle)
+        for told in inside:
+            acts = {self.marked.acts[k]: k for k in told if self._told_enough(k)}
+            asked = [
+                k
+                for k in range(len(self.options))
+                if k not in idle and self.marked.acts[k] in acts and self._told_well(k)
+            ]
+            if asked and len(acts) > 1 and frozenset.intersection(*map(self._heads_of, acts)):
+                for k in (k for act, k in acts.items() if act != self.marked.acts[asked[0]]):
+                    self._decide(k, "or", asked[0])
+
+    def _heads_of(self, act: str) -> frozenset[str]:
+        """The verbs by which an act is told."""
+        return frozenset(self.text.words.heads_of(act))
 
     def _settle_doers(self) -> None:
         """What is asked of the very person who does another act, or is open to that person only: "whoever creates it prints

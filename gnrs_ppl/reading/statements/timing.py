@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from gnrs_ppl.reading.constructions import Sentence, how_bound
 from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.relations import Option
 from gnrs_ppl.reading.statements.placing import Placing
+from gnrs_ppl.reading.wording import Wording
 
-_HAS_TIME = re.compile(
+_HAS_TIME = Wording(
     r"\b(?:ha(?:s|ve)|gets?|(?:is|are) (?:given|allowed|granted)|(?:may|can|must|will|shall|should) (?:have|take|be given))\s+"
-    rf"(?:(?:only|just|up to|at most|no more than|a maximum of)\s+)?{PLAIN_DURATION}\s+(?:(?:in|within) which\s+)?to\s+(?=[a-z])",
-    re.IGNORECASE,
+    rf"(?:(?:only|just|up to|at most|no more than|a maximum of)\s+)?{PLAIN_DURATION}\s+(?:(?:in|within) which\s+)?to\s+(?=[a-z])"
 )
 """Before what somebody has so much time for."""
-_WHICH = re.compile(r"\b(?:that|which|who|whose|whom)\b", re.IGNORECASE)
-_CLOCK = re.compile(
+_WHICH = Wording(r"\b(?:that|which|who|whose|whom)\b")
+_CLOCK = Wording(
     r"\b(?:clock|countdown|time(?: limit)?|period|deadline|term)\s+(?:starts?|begins?|runs?|is counted|counts|is reckoned)"
-    r"(?: to (?:run|tick)| running| ticking)?,?\s+(?:when|once|from|at|with|on|upon|as soon as|after)\b",
-    re.IGNORECASE,
+    r"(?: to (?:run|tick)| running| ticking)?,?\s+(?:when|once|from|at|with|on|upon|as soon as|after)\b"
 )
 """Before the act from which the time of a duty runs."""
 
