@@ -601,3 +601,12 @@ def test_a_ban_or_duty_says_of_which_person_it_is(
     (statement,) = read(sentence, _scene(log).schema).statements
     assert (statement.best.template, statement.best.activities) == (template, acts)
     assert statement.best.who == who
+
+
+def test_who_does_an_act_as_well_is_nobody_in_particular_where_the_order_is_left_open() -> None:
+    sentence = (
+        "Anyone who takes a fine to the judge must also turn up in the file with an appeal to the prefect; "
+        "I do not care which of the two came first."
+    )
+    (one,) = read(sentence, _scene("traffic_fines").schema).statements
+    assert (one.best.template, one.best.who) == ("responded_existence", None)

@@ -36,7 +36,7 @@ _ONLY_THOSE = Wording(
     r"\s*only\s+(?!those\b)(?:\w+\s+){1,3}?(?:that|which|who) (?:has|have|was|were|is|are)\s+(?!not\b|never\b|to\b)"
 )
 """Begins a sentence on the only things of which something is allowed, with what was done to them."""
-_NOT_ALIKE = (patterns.NEGATIVE, patterns.ELSE, patterns.ORDERED, patterns.EARLIER, patterns.EITHER_ORDER)
+_NOT_ALIKE = (patterns.NEGATIVE, patterns.ELSE, patterns.ORDERED, patterns.EARLIER)
 """With one of these, what somebody does "as well" is barred, another's, or earlier."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
@@ -304,7 +304,8 @@ class Settled(Timing):
                     self.alike.add(did[0])
                 continue
             plain = patterns.NOT_NEGATIVE.sub(" ", words)
-            if DISAPPROVES.search(words) or any(p.search(plain) for p in _NOT_ALIKE):
+            in_any_order = patterns.EITHER_ORDER.search(self.text.sentence)
+            if in_any_order or DISAPPROVES.search(words) or any(p.search(plain) for p in _NOT_ALIKE):
                 continue
             if self._does_both(sentence, first, second):
                 self._relate(sentence, second, "response", first)
