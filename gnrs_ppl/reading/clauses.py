@@ -56,7 +56,7 @@ class Clause(NamedTuple):
 _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
 _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = (
-    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in|"
+    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|max(?:imum|\.)?|less than|in|"
     r"during|throughout)\s+)?"
     rf"(?:the (?:(?:next|first|following) )?)?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 )

@@ -13,7 +13,7 @@ _BAD = (
     r"not (?:\w+ )?(?:acceptable|admissible|permissible|tolerable|allowed|permitted|on(?= to\b)|okay|ok|fine|right|in order|"
     r"an option|accepted|tolerated))"
 )
-_OUT = r"(?:wrong|improper|incomplete|deficient|forbidden|prohibited|banned|barred)"
+_OUT = r"(?:wrong|improper|incomplete|deficient|forbidden|prohibited|banned|barred|precluded|ruled out)"
 """What may be said of things too ("the wrong customer"), and disapproves where it is a predicate."""
 _IS_A = (
     r"(?:is|are|be|being|counts?|counted|constitutes?|constituting|amounts?|regarded|treated|considered|recorded|reported|"

@@ -12,8 +12,12 @@ from gnrs_ppl.reading.constructions import functional
 from gnrs_ppl.reading.quantities import CALENDAR, durations
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import STOP, Token
-from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.reading.words import lemmas, of_mind
 
+_WITH = re.compile(
+    r"\bwith\s+(?:(?:all|the|an?|every|such|due|utmost|great|full|his|her|their|its|our|your)\s+)*((?:[a-z]+ ){0,2}[a-z]+)"
+)
+"""With what something is done: with the diligence of a prudent merchant."""
 _FLAT = frozenset({"late", "early", "online", "abroad", "alone", "together"})
 """Adverbs that look like none."""
 _MEANS = frozenset({"in", "by", "via"})
@@ -61,6 +65,14 @@ _NO_MANNER_LY = frozenset(
     )
 )
 """Adverbs of time, measure and stance, and such as only stress what binds."""
+
+
+def is_vague(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Whether words ask for a manner that no record could show: politely, with the loyalty of a friend."""
+    end = len(text) if end is None else end
+    return bool(patterns.VAGUE.search(text, start, end)) or any(
+        of_mind(w) for with_ in _WITH.finditer(text, start, end) for w in with_[1].split(" of ")[0].split()
+    )
 
 
 def manner_of(

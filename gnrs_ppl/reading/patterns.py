@@ -68,10 +68,15 @@ LIMITED = Wording(r"\s+(?:not|only|never|under no|at no)\b")
 """Behind a permission: it limits after all."""
 VAGUE = _words(
     r"(?:in|of|with) (?:an? )?(?:good|high|great|big|best|proper|due|full|adequate|sufficient) (?:\w+ )?(?:quality|order|attention|diligence|standard|effort|precision)|"
-    r"in an? (?:\w+ ){1,3}(?:way|manner|fashion)|in a way (?:that|which)|with (?:\w+ )?(?:care|respect|courtesy|dignity|kindness|fairness|tact|patience|sensitivity|integrity|empathy|a sense of)|"
+    r"in (?:all )?(?:good|the best) (?:faith|conscience|spirit)|in an? (?:\w+ ){1,3}(?:way|manner|fashion)|in a way (?:that|which)|with (?:\w+ )?(?:care|respect|courtesy|dignity|kindness|fairness|tact|patience|sensitivity|integrity|empathy|a sense of)|"
     r"fairly|politely|kindly|nicely|decently|gently|respectfully|courteously|professionally|responsibly|reasonably|"
     r"carefully|diligently|honestly|sensibly|considerately"
 )
+BEARING = Wording(
+    r"\s*(?:to\s+)?(?:(?:\w+ly|always|also|then)\s+)*(?:(?:be made to )?feel\b|come away\b|(?:stay|remain|look|seem|be)\s+(?:\w+ly\s+)?(?P<how>[a-z]+)|"
+    r"(?:act|behave|proceed|do (?:so|it|this|that)|go about (?:it|this|that))\s+(?:with|like|as if|as though|in good)\b)"
+)
+"""Behind a modal, how somebody is to bear himself or to feel: "do so with", "stay calm"."""
 MODAL_VERB = _words(MODAL)
 PAST = _words(
     r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
@@ -621,8 +626,8 @@ ELSEWHERE = Wording(
 """A circumstance of place."""
 _ENTRY = r"(?:thing|step|act|action|activity|event|entry)"
 THE_TWO = _words(
-    r"(?:one|either|neither|both|each) of (?:these|those|the|them)(?: two)?|(?:these|those|the) two(?: of them)?|"
-    r"both(?: of them)?|either(?: one)?(?: or the other)?(?= (?:must|shall|should|has to|is|may|can|closes?|opens?|ends?|begins?)\b)"
+    r"(?<!of )(?<!between )(?:(?:one|either|neither|both|each) of (?:these|those|the|them)(?: two)?|(?:these|those|the) two(?: of them)?|"
+    r"both(?: of them)?(?=\s*(?:[.,;:!]|$|(?:on|in|at|within|together|must|may|shall|should|can|cannot|never)\b))|either(?: one)?(?: or the other)?(?= (?:must|shall|should|has to|is|may|can|closes?|opens?|ends?|begins?)\b))"
 )
 """Takes up two acts told before."""
 WHATEVER = Wording(
@@ -635,6 +640,15 @@ ALL_THE_SAME = Wording(
     r"(?: (?:to|for) \w+)? (?:whether|if)\b[^.;:,]*|[\w ]{3,40}? notwithstanding\b)"
 )
 """The same, in a clause of its own."""
+OF_PLACE = Wording(
+    rf"\b(?:(?:very )?(?:(?P<last>last|final|closing|concluding)|first|opening|initial) (?:{_ENTRY}|line|record)\b(?: (?:of|in|on) (?:the|its|an?|each|every|any) \w+)?|"
+    r"(?:(?P<closes>close|end|conclude)|open|begin|start)s? (?:the|each|every|a) (?:file|case|record|folder|dossier)\b)"
+)
+"""The first or last place of a case."""
+IN_ONE_CASE = _words(
+    r"together|side by side|at once|meet|coexist|one and the same \w+|(?:the same|one|a single|any|an?|each|every|no) (?:\w+ )?\w+"
+)
+"""Where two things stand that may not both do so."""
 COULD_NOT = _words("could(?: not|n't)")
 """Tells what once did not come about, and bans nothing."""
 _CASE = r"(?:file|case|record|visit|process|matter|dossier|folder)"

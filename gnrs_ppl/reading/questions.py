@@ -56,6 +56,16 @@ _OF_WHOM = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:they|it|he or she|he|she)\b", re.IGNORECASE)
+_WHAT_PLACE = re.compile(
+    r"(?:and |but |so )?what\b[^?]*?\b(?:(?P<last>last|end|bottom|close|final|closing)|first|beginning|start|top|opening|initial)\b",
+    re.IGNORECASE,
+)
+"""Asks what stands at the beginning or the end of a case."""
+_NOTHING_MORE = re.compile(
+    r"\s*(?:,|–|—|-|\band\b)\s*(?:(?:and |with )?nothing\b[^.!?;]*|always|of course|what else)\s*$",
+    re.IGNORECASE,
+)
+"""Behind the answer, says no more than it."""
 _FEW = 5
 """So many words behind a plain no only stress it ("not a single one")."""
 
@@ -136,6 +146,12 @@ def _together(text: str, question: re.Match[str], answer: Span) -> Iterator[Part
         elif modal.end() == len(told) or told[modal.end()] == ",":
             at = whole.start + modal.end()
             yield from (Span(whole.start, at), (" ", mark), rest_of, Span(at, answer.end))
+    elif (place := _WHAT_PLACE.match(text, asks.start, asks.end)) and modal is None:
+        more = _NOTHING_MORE.search(told)
+        end = whole.start + (more.start() if more else len(told))
+        which = "last" if place["last"] else "first"
+        yield from (Span(whole.start, end), (f" must be the {which} entry of every case", mark))
+        yield Span(whole.end, answer.end)
     elif (when := _WHEN.match(text, asks.start, asks.end)) and _A_TIME.match(told) and modal is None:
         yield from (Span(when.end(), asks.end), (", ", mark), Span(answer.start, answer.end))
 

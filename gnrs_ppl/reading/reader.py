@@ -15,6 +15,7 @@ from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.disapproval import NO_FAULT
+from gnrs_ppl.reading.manner import is_vague
 from gnrs_ppl.reading.mentions import Told
 from gnrs_ppl.reading.otherwise import (
     by_another_already,
@@ -190,11 +191,12 @@ class Reader(Doubted):
                 for s in statements
                 if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
+        manner = [s for s in statements if self._asks_manner(s.best)]
         statements = [
             s
             for s in statements
             if not (
-                self._asks_manner(s.best)
+                s in manner
                 or self._left_free(s.best)
                 or self._defines(s.best)
                 or self._gives_a_reason(s.best)
@@ -254,6 +256,7 @@ class Reader(Doubted):
             for clause, m in said.missed
             if not any(clause.start <= place < clause.end for place in told)
             and not any(span.start <= clause.start < span.end for span in heeded)
+            and self._sentence_at(clause.start).start not in self.of_both
         ]
         missed += [self._unrecorded(sub) for sub in dict.fromkeys(elsewhere.values())]
         missed += dict.fromkeys((*other_verbs.values(), *tied.values(), *guessed.values()))
@@ -275,7 +278,13 @@ class Reader(Doubted):
             and not _NOBODY_IN_PARTICULAR.match(self.text.sentence, t.start)
             and all(not s.start <= t.start < s.end for s in taken)
         ]
-        nothing: Nothing = "" if statements else self._nothing(bool(missed))
+        nothing: Nothing = (
+            ""
+            if statements
+            else "no_condition"
+            if any(self._asks_how(s.best) for s in manner)
+            else self._nothing(bool(missed))
+        )
         if nothing and any(m.rival for m in missed):
             nothing = "no_such_act"
         constructed = [
@@ -423,12 +432,23 @@ class Reader(Doubted):
     def _asks_manner(self, reading: Reading) -> bool:
         """Whether a clause asks how an act is done and not that it is: "the check is made with great care"."""
         clause = self._clause_at(reading.targets[0].span.start)
-        asked = reading.template == "existence" and reading.activation is None and reading.time is None
-        if not asked or clause is None:
+        alone = reading.activation is None and reading.time is None
+        if clause is None or not alone or reading.template not in ("existence", "absence"):
             return False
+        if reading.template == "absence":
+            return self._asks_bearing(reading)
         modal = patterns.MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
         start = modal.end() if modal else clause.start
-        return bool(patterns.VAGUE.search(self.text.sentence, start, clause.end))
+        return is_vague(self.text.sentence, start, clause.end) or self._asks_bearing(reading)
+
+    def _asks_how(self, reading: Reading) -> bool:
+        """Whether the manner that a clause asks is that of the act it tells, and not of others ("act with tact towards the
+        persons fined").
+        """
+        place = reading.targets[0].span
+        clause = self._clause_at(place.start)
+        behind = clause is not None and is_vague(self.text.sentence, place.end, clause.end)
+        return behind or self._asks_bearing(reading)
 
     def _left_free(self, reading: Reading) -> bool:
         """Whether a sentence only says that something is no fault or not needed: "it is not forbidden to ship before …"."""

@@ -11,7 +11,7 @@ from gnrs_ppl.reading.constructions.alone import Alone
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, spans_of
 from gnrs_ppl.reading.disapproval import JUDGES
-from gnrs_ppl.reading.types import Named, Reading, Span, Statement
+from gnrs_ppl.reading.types import Named, Reading, Span, Statement, Unread
 from gnrs_ppl.reading.vocabulary import CLASSMATE, STOP
 from gnrs_ppl.rule.types import Template
 
@@ -71,6 +71,10 @@ class Sentence(Alone):
             or patterns.ALL_THE_SAME.search(text)
             or (patterns.WISH.search(text) and patterns.MANNER.search(text))
         ):
+            return
+        if self.start and (two := patterns.THE_TWO.search(text)) and self._says_of_both(text):
+            span = Span(clause.start + two.start(), clause.start + two.end())
+            self.missed.append((clause, Unread(span, another=True)))
             return
         subs, frame = self.belonging(clause), self.frame(clause, subject)
         own = [s for s in subs if s.number == clause.number]
@@ -154,6 +158,12 @@ class Sentence(Alone):
                 yield [
                     w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways
                 ]
+
+    def _says_of_both(self, text: str) -> bool:
+        """Whether words on two acts told before say where in a case they stand, or that one case has not both."""
+        if patterns.OF_PLACE.search(text):
+            return True
+        return bool(patterns.NEGATIVE.search(text) and patterns.IN_ONE_CASE.search(text))
 
     def _done_before(self, clause: Clause, targets: Sequence[Found]) -> tuple[Found, Found] | None:
         """An act told by a participle before its noun, and the act asked of that: "harvested lettuce must be

@@ -158,6 +158,7 @@ class Constructions:
             and first in lemmas(first, "v")
             and first not in STOP
             and not patterns.MODAL_VERB.search(self.sentence, start, end)
+            and not patterns.EXCLUSIVE.search(self.sentence, start, end)
         )
         ordered = patterns.FIRST_OF_ALL.search(self.sentence, start, end) or ":" in self.sentence[
             start:end

@@ -124,10 +124,9 @@ class Banned(Mentioned):
 
     def _part(self, sentence: Sentence, plain: str, k: int, before: int | None) -> _Part:
         """A mention and the words on it, behind those on the one before and behind the last word that opens a clause."""
-        tokens, (first, last) = self.text.tokens, self._telling(k)
-        end = tokens[last].end - sentence.start
-        since = tokens[self._telling(before)[1]].end - sentence.start if before is not None else 0
-        clause = self._clause(k)
+        tokens, clause, first = self.text.tokens, self._clause(k), self._telling(k)[0]
+        end = tokens[self._last_telling(k)].end - sentence.start
+        since = tokens[self._last_telling(before)].end - sentence.start if before is not None else 0
         since = min(max(since, clause.opened - sentence.start), tokens[first].start - sentence.start)
         opened = list(_OPENERS.finditer(plain, since, end))
         joints = [m.end() for m in _JOINT.finditer(plain, opened[-1].end() if opened else since, end)]
@@ -147,6 +146,12 @@ class Banned(Mentioned):
             patterns.NOT_DONE.search(plain, start, end) or self._not_on_record(k) or opener in _LEAVES_OUT
         )
         return _Part(k, opener, negated, perfect, words, left_undone)
+
+    def _last_telling(self, k: int) -> int:
+        """Last token of the words that tell a mention in its own clause: "payment is excluded where the invoice …"."""
+        first, last = self._telling(k)
+        inside = [i for i in range(first, last + 1) if self.text.tokens[i].start < self._clause(k).end]
+        return inside[-1] if inside else last
 
     def _goes_on(self, sentence: Sentence, plain: str, k: int, end: int) -> int:
         """Where the words on a mention end: at the next mark, joint or opener."""

@@ -9,7 +9,9 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.duties import states_duty
+from gnrs_ppl.reading.manner import is_vague
 from gnrs_ppl.reading.mentions import Mention
+from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
@@ -18,6 +20,7 @@ from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
 from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
+from gnrs_ppl.words import PARTICLES
 
 _SAID_OF = Wording(
     rf"(?:\s+(?:to|of|for|from|on) (?:the |an? )?\w+)?\s+(?:(?P<modal>{MODAL})\s+)?(?:not\s+)?(?:be|been|is|are|was|were|has been|have been|had been)\s+"
@@ -28,6 +31,10 @@ _ASKED_ABOUT = Wording(
     rf"\b(?:{MODAL})\s+(?:not\s+)?be\s+(?:(?:\w+ly|first|also|always)\s+)*(?P<what>[a-z]+)\s+(?:of|about|on)\s+[^,;.]{{0,30}}\Z"
 )
 """Before an act of which somebody must be told."""
+_IT_WAS = re.compile(
+    r"\s*(?:it|they|this|that)(?:['’]s|\s+(?:is|are|was|were|has been|have been))\s+(?:(?:first|duly|last)\s+)?(?P<what>[a-z]+)\s*[.,;]?\s*\Z",
+    re.IGNORECASE,
+)
 COMES_ABOUT = frozenset(
     re.findall(
         r"\S+",
@@ -61,7 +68,9 @@ class Doubted(Stated):
         it is.
         """
         spans = [act.span for act in acts_of(reading).values()]
-        told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
+        # What is due of both acts, a later sentence says.
+        both = [b + 1 for b in self.of_both if acts_of(reading).keys() <= self.placed]
+        told = self.text.whole_and_main(min(s.start for s in spans), max(both + [s.end for s in spans]))
         return reading.force == "may" or states_duty(*told, self.weights.duty)
 
     def _of_persons(self, reading: Reading) -> bool:
@@ -323,8 +332,15 @@ class Doubted(Stated):
             else patterns.OF_A_THING.match(told)
         )
         temporal = opens and (patterns.EVENT.search(told) or self._names_event(clause))
-        pointing = patterns.THAT.match(told) or patterns.PERIOD.search(told)
+        pointing = patterns.THAT.match(told) or patterns.PERIOD.search(told) or self._comes_about(clause)
         return bool(temporal and self._content(clause)) and not pointing
+
+    def _comes_about(self, clause: Clause) -> bool:
+        """Whether a clause only says that an act told before came about: "60 days after it was lodged"."""
+        it = _IT_WAS.match(self.text.sentence, clause.start, clause.end)
+        return it is not None and not COMES_ABOUT.isdisjoint(
+            (*lemmas(it["what"].lower(), "v"), it["what"].lower())
+        )
 
     def _names_event(self, clause: Clause) -> bool:
         """Whether a clause names an event by a noun and what it is of: "the receipt of the invoice"."""
@@ -343,6 +359,38 @@ class Doubted(Stated):
         """What a clause tells, and the act that comes nearest."""
         at = self._content(clause)
         return self.text.nearest(at, at)._replace(another=True)
+
+    def _asks_bearing(self, reading: Reading | None = None) -> bool:
+        """Whether of those who do an act, or await one, only a bearing or a feeling is asked, and no act ("the ones waiting for
+        their X-ray should feel looked after").
+        """
+        text = self.text.sentence
+        for clause, bound in self.text.bound_clauses:
+            modal = patterns.MODAL_VERB.search(text, clause.start, clause.end)
+            bears = patterns.BEARING.match(text, modal.end(), clause.end) if modal else None
+            if modal is None or bears is None or clause.kind != "main" or bound.permitted:
+                continue
+            ends = (
+                [
+                    self.marked.tokens[self.marked.spans[k][1]].end
+                    for k in range(len(self.marked.mentions))
+                    if self._told_well(k)
+                ]
+                if reading is None
+                else [a.span.end for a in acts_of(reading).values()]
+            )
+            sentence = self._sentence_at(clause.start)
+            told = [end for end in ends if sentence.start < end <= sentence.end]
+            how = (bears["how"] or "").lower()
+            if (
+                told
+                and all(end <= modal.start() for end in told)
+                and not durations(text[clause.start : clause.end])
+                and how not in STOP | PARTICLES | COMES_ABOUT
+                and (how == "" or bears[0].split()[-2].lower() != "be" or not lemmas(how, "v"))
+            ):
+                return True
+        return False
 
     def _nothing(self, missed: bool) -> Nothing:
         """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no
@@ -372,12 +420,13 @@ class Doubted(Stated):
                 and following.text in STOP
             ):
                 asked.append(i)  # in the imperative
-        manner = patterns.WISH.search(sentence) and patterns.VAGUE.search(sentence)
+        vague = is_vague(sentence)
+        manner = (vague and bool(patterns.WISH.search(sentence))) or self._asks_bearing()
         stated = manner or states_duty(*self.text.whole_and_main(0, len(sentence)), self.weights.duty)
         if not stated or not (asked or missed or manner):
             return "no_duty"
         told = not missed and all(i in self.marked.marks for i in asked)
-        if patterns.VAGUE.search(sentence) and not (told or manner):
+        if vague and not (told or manner):
             return "no_duty"
         return "no_condition" if told or manner else "no_such_act"
 

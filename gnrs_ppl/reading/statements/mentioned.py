@@ -137,7 +137,7 @@ class Mentioned:
         sent and never notified").
         """
         told, (first, last) = self.marked.mentions[k].told[0], self.marked.spans[k]
-        verb = max(told.used)
+        verb = max((i for i in told.used if i not in self.text.things), default=last)
         thing = not told.by_verb or told.at in self.text.things
         return (verb, verb) if thing and verb > last else (first, last)
 

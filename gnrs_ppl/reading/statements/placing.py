@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import FULL_STOP
 from gnrs_ppl.reading.constructions import Constructions, Sentence, how_bound
-from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
+from gnrs_ppl.reading.disapproval import DISAPPROVES
+from gnrs_ppl.reading.quantities import PLAIN_DURATION, count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
+from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.pending import Pending
 from gnrs_ppl.reading.wording import Wording
 
@@ -18,6 +22,25 @@ _NOTHING_BEFORE = Wording(
     r"(?: (?:on|in|to|with|for) (?:an?|the|any|that|this) \w+)?\s+before\b"
 )
 """Before the act that comes first of all."""
+_BEFORE_ALL = Wording(
+    r"\bbefore\s+(?:(?:any|every)(?:thing)?(?: at all)?\s+(?:else|other(?:\s+\w+)?)|all else)\b(?P<then>[^.;:]*)"
+)
+"""Behind, or before, the act that comes first of all: "before anything else is put on its file"."""
+_NOT_NONE = Wording(
+    r"\b(?:not|never|neither|nor|fails? (?:with|at|on))\s+(?:zero|none|nothing|any (?:less|fewer))\b|\bno (?:less|fewer)\b(?! than)"
+)
+_NOT_MORE = Wording(
+    r"\b(?:not|never|neither|nor|fails? (?:with|at|on))\s+(?:two|twice|several|(?:any )?more)\b|\bno more\b(?! than)"
+)
+"""With the one before: of what there is one, there is neither none nor more than that."""
+_OR, _EITHER_WAY = (Wording(rf"\b(?:{words})\b") for words in ("or", "neither|nor|one of|either|none|third"))
+_ONE = Wording(r"\b(?:one|an?|once)\b")
+_NOTHING_AFTER = Wording(
+    r"\bnothing(?: else| other| more| further| at all| whatsoever)*(?: (?:may|must|shall|can|should|is to|will))?(?: ever)?"
+    r"(?: (?:be|is|gets?|being|to be|happens?|occurs?|comes?|takes? place|follows?))?(?: done| put| \w+ed)?"
+    r"(?: (?:on|in|to|with|for) (?:an?|the|any|that|this|its) \w+)?\s+(?:after|behind)\b"
+)
+"""Behind, or before, the act that comes last of all."""
 _MUST_HAVE = Wording(
     r"\b(?:must|should|shall|needs? to|ha(?:s|ve) to) (?:already )?have (?:already )?(?:been )?"
 )
@@ -31,19 +54,27 @@ _BETWEEN = Wording(r"\bbetween\b(?P<one>[^.;]*?)\band\b")
 _FROM_TO = Wording(r"\bfrom\b(?P<one>[^.;]*?)\b(?:to|until|till)\b(?=[^.;]*\b(?:pass|elapse|go by)\b)")
 _WHICH = Wording(r"\b(?:that|which|who)\s+(?:ha(?:s|ve)|was|were|is|are)\b")
 """Before what was done to a thing."""
+_LEADS = next(pattern for name, pattern in patterns.RELATIONS if name == "leads")
+_BARS_BOTH = Wording(
+    rf"\b(?:never|cannot|\w+n['’]t|(?:may|must|shall|should|can|is to|are to|do|does) not)\b|\bno \w+(?: \w+)? (?:may|must|shall|should|can)\b|{DISAPPROVES.pattern}"
+)
+_IT = Wording(r"\s*(?:it|they|this|that)\b")
+_JOINT = Wording(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+")
 TOLD_BY_PLACE = 0.38
 """Least score of a verb or noun that tells an act where its place asks for one."""
 
 
 class Placing(Pending):
     """A text and the places that it gives its acts: ``carried_on`` has those that open together, the one after the other, and
-    ``placed`` those that a construction asks for where they stand.
+    ``placed`` those that a construction asks for where they stand; ``of_both`` where sentences begin that say something of two told
+    before.
     """
 
     def __init__(self, text: Constructions, weights: Weights) -> None:
         super().__init__(text, weights)
         self.carried_on = set[tuple[str, str]]()
         self.placed = set[str]()
+        self.of_both = set[int]()
 
     def _settle_carried_on(self) -> None:
         """What is due within a time that runs from another act than the one that opens starts anew from that: "each time an
@@ -170,12 +201,23 @@ class Placing(Pending):
             told = self._told_in(sentence)
             if len(told) == 1 and _NOTHING_BEFORE.search(sentence.text):
                 self._decide(told[0], "init", None)
+            if after := _NOTHING_AFTER.search(sentence.text):
+                rest = [
+                    k for k in told if not after.start() <= self._starts(k) - sentence.start < after.end()
+                ]
+                if len(rest) == 1:
+                    self._relate(sentence, rest[0], "end", None)
             first = [k for k in told if self._clause(k).kind == "only_after" and self._clause(k).direct]
             then = [k for k in told if self._clause(k).kind == "main"]
             if len(told) == 2 and len(first) == len(then) == 1:
                 self._leave_out(sentence, [then[0], first[0]])
                 self._decide(first[0], "chain_precedence", then[0])
                 self.options[then[0]] = [Option("none", None, 1.0)]
+        self._settle_first_of_all()
+        self._settle_the_two()
+        self._settle_single()
+        self._settle_led_on()
+        self._settle_headed()
 
     def _settle_next_to(self) -> None:
         """What may never stand right behind another act, or right before it; and what must, as "the next thing after …" or
@@ -216,3 +258,143 @@ class Placing(Pending):
         (other,) = (k for k in told if k not in behind)
         earlier, later = (other, behind[0]) if beside["by"] else (behind[0], other)
         self._relate(sentence, later, "not_chain_response" if any(denied) else "chain_response", earlier)
+
+    def _settle_first_of_all(self) -> None:
+        """The only act told well with "before anything else" is the first; the words on what else say no act."""
+        for sentence in self.text.said.sentences:
+            before = _BEFORE_ALL.search(sentence.text)
+            told = [] if before is None else self._told_in(sentence)
+            if before is None or patterns.NEGATIVE.search(sentence.text) or not told:
+                continue
+            begins, ends = (sentence.start + place for place in before.span())
+            if before.start() < self._starts(told[0]) - sentence.start < before.end():
+                ends = sentence.start + before.start("then")
+                ends += re.match(r"[^,]*", before["then"]).end()  # type: ignore[union-attr]
+            told = [k for k in told if not begins <= self._starts(k) < ends]
+            if len(told) == 1:
+                self._relate(sentence, told[0], "init", None)
+
+    def _settle_the_two(self) -> None:
+        """What a sentence says of "the two" is said of the only two acts told before it: that they never stand in one case, or
+        that one of them ends or begins it.
+        """
+        for number, sentence in enumerate(self.text.said.sentences):
+            two = patterns.THE_TWO.search(sentence.text)
+            told = self._two_before(number) if two else []
+            chosen = any(
+                o.label == "exclusive_choice" and o.probability >= LIKELY
+                for k in told
+                for o in self.options[k]
+            )
+            if two is None or len(told) != 2 or chosen:
+                continue
+            words = self.text.sentence[sentence.start : self._full_stop(sentence.end - 1)]
+            place, together = patterns.OF_PLACE.search(words), patterns.IN_ONE_CASE.search(words)
+            bound = how_bound(words)
+            beside = [m.span() for m in (two, place, together) if m]
+            told_here = [self._starts(k) - sentence.start for k in self._told_in(sentence)]
+            if not all(any(a <= at < b for a, b in beside) for at in told_here):
+                continue
+            earlier = self.text.said.sentences[:number]
+            if place and re.match(r"(?i)one|either", two[0]) and not bound.negative:
+                label, other = ("end" if place["last"] or place["closes"] else "init"), "or"
+            elif together and _BARS_BOTH.search(words) and not _EITHER_WAY.search(words):
+                label, other = "", "not_coexistence"
+            else:
+                continue
+            self._clear((*earlier, sentence))
+            if label:
+                self._decide(told[0], label, None)
+            self._decide(told[1], other, told[0])
+            self.placed |= {self.marked.acts[k] for k in told}
+            self.of_both.add(sentence.start)
+
+    def _two_before(self, number: int) -> list[int]:
+        """Mentions of the only two acts that the sentences before one tell well."""
+        told = [k for s in self.text.said.sentences[:number] for k in self._told_in(s)]
+        within = {
+            k
+            for k in told
+            for j in told
+            if self.marked.acts[j] != self.marked.acts[k]
+            and self.marked.mentions[k].at in self.marked.mentions[j].told[0].used
+            and len(self.marked.mentions[j].told[0].used) > len(self.marked.mentions[k].told[0].used)
+        }
+        told = [k for k in told if k not in within]
+        first = {self.marked.acts[k]: k for k in reversed(told)}
+        return sorted(first.values())
+
+    def _full_stop(self, place: int) -> int:
+        """Where the sentence ends, to its full stop, that holds a place."""
+        stop = FULL_STOP.search(self.text.sentence, place)
+        return stop.start() if stop else len(self.text.sentence)
+
+    def _clear(self, sentences: Sequence[Sentence]) -> None:
+        """What sentences tell is nothing."""
+        for k in range(len(self.options)):
+            if self._sentence(k) in sentences:
+                self.options[k] = [Option("none", None, 1.0)]
+
+    def _settle_single(self) -> None:
+        """The act told last, before words that there is neither none nor two of it, is due exactly once."""
+        text = self.text.sentence
+        none, more = _NOT_NONE.search(text), _NOT_MORE.search(text)
+        if none is None or more is None:
+            return
+        place = min(none.start(), more.start())
+        told = [k for s in self.text.said.sentences for k in self._told_in(s) if self._starts(k) < place]
+        if (
+            not told
+            or _OR.search(text, 0, place)
+            or count_of(text[:place])
+            or not _ONE.search(text, self._sentence(told[-1]).start, place)
+        ):
+            return
+        self._relate(self._sentence(told[-1]), told[-1], "exactly", None)
+
+    def _settle_led_on(self) -> None:
+        """Three acts of which the second follows the first and the third the second, where two clauses say so: "A must lead to B,
+        B must lead to C".
+        """
+        for sentence in self.text.said.sentences:
+            marks = list(_LEADS.finditer(sentence.text))
+            if len(marks) != 2 or patterns.NEGATIVE.search(sentence.text):
+                continue
+            joint = _JOINT.search(sentence.text, marks[0].end(), marks[1].start())
+            if joint is None:
+                continue
+            edges = (
+                0,
+                marks[0].start(),
+                marks[0].end(),
+                joint.start(),
+                joint.end(),
+                marks[1].start(),
+                marks[1].end(),
+            )
+            stretches = (*edges, len(sentence.text))
+            first, second, again, third = (
+                self._best_in(sentence.start + a, sentence.start + b)
+                for a, b in zip(stretches[::2], stretches[1::2], strict=True)
+            )
+            if first is None or second is None or again is None or third is None:
+                continue
+            acts = [self.marked.acts[k] for k in (first, second, again, third)]
+            if acts[1] == acts[2] and len(set(acts)) == 3:
+                self._relate(sentence, second, "response", first)
+                self._decide(third, "response", again)
+                self.placed.add(acts[3])
+
+    def _settle_headed(self) -> None:
+        """What a heading tells opens what is due behind its colon within a time "after it": "Appeal: forwarding 60 days after it
+        is lodged".
+        """
+        for sentence in self.text.said.sentences:
+            colon = self.text.sentence.find(":", sentence.start, sentence.end - 1)
+            told = self._told_in(sentence) if colon > 0 else []
+            after = [c for c in sentence.parts if c.kind == "after" and durations(c.opener)]
+            if len(told) != 2 or len(after) != 1 or not _IT.match(self.text.sentence, after[0].start):
+                continue
+            apart = self._starts(told[0]) < colon < self._starts(told[1]) < after[0].opened
+            if apart and not patterns.NEGATIVE.search(sentence.text):
+                self._relate(sentence, told[1], "response", told[0])
