@@ -66,10 +66,11 @@ FURTHER = (
     "new_desks",
     "six_desks",
     "seven_writers",
+    "eight_tables",
     "voices",
 )
-"""More sentences about the same logs, as sums. Nobody worked on kept, five_offices and seven_writers, nor on
-the even ones of the refusals."""
+"""More sentences about the same logs, as sums. Nobody worked on kept, five_offices, seven_writers and
+eight_tables, nor on the even ones of the refusals."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -272,6 +273,8 @@ class Drafted(NamedTuple):
     reworded_h: float
     reworded_i: float
     reworded_j: float
+    reworded_k: float
+    reworded_l: float
 
 
 def goal_scores() -> Iterator[Drafted]:
@@ -282,7 +285,7 @@ def goal_scores() -> Iterator[Drafted]:
     betas = fitted_to_others(problem_of(dev_data()), len(ids), _frozen_kappa())
     words = [
         yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8"))
-        for which in "abcdefghij"
+        for which in "abcdefghijkl"
     ]
     for goal, beta in zip(ids, betas, strict=True):
         context = load_context(goal)
