@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import jax
@@ -17,9 +18,19 @@ from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
 from gnrs_ppl.inference.observe import Observer
 from gnrs_ppl.inference.threefry import threefry, word_of, word_of_step
-from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, digits, evaluate, with_scores
+from gnrs_ppl.models.energy import (
+    SEARCH_TEMPERATURE,
+    Tables,
+    contract,
+    evaluate,
+    merge,
+    padded,
+    room_for,
+    windows,
+)
 from gnrs_ppl.models.packed import fits, option_of, pack, unpack, unpack_all, with_options
-from gnrs_ppl.models.space import build_space
+from gnrs_ppl.models.space import FEW_VARIABLES, build_space
+from gnrs_ppl.models.uai import from_factors
 
 PUBLISHED = [
     ("00000000 00000000", "00000000 00000000", "6b200159 99ba4efe"),
@@ -79,39 +90,53 @@ def test_a_chain_draws_the_same_in_a_longer_run_and_in_a_larger_one_step_for_ste
     np.testing.assert_array_equal(larger.positions[:2], short.positions[:2, :10])
 
 
-def test_scores_at_hand_are_those_that_are_looked_up():
-    """To the bit, flags too; and so are chains that read them."""
-    states = int(np.prod(tables().sizes))
-    positions = np.stack(np.unravel_index(np.arange(states), tables().sizes), 1)
-    both = jax.vmap(lambda p: (evaluate(tables(), p), evaluate(at_hand, p)))
-    at_hand = jax.jit(with_scores, static_argnums=1)(tables(), 2 * states)
-    (score, feasible), (found, allowed) = jax.jit(both)(positions)
-    np.testing.assert_array_equal(score, found)
-    np.testing.assert_array_equal(feasible, allowed)
-    assert 0 < np.asarray(feasible).mean() < 1
+@pytest.mark.parametrize("variables, largest", [(2, 6), (3, 4), (4, 4), (5, 4)])
+def test_merged_tables_give_the_scores_that_are_looked_up(variables: int, largest: int):
+    """To the bit, flags too, padded or not; and what they give is the score."""
+    made = spaces.ragged(2, variables=variables, largest=largest)
+    alone, weights = contract(build_space(**made), spaces.weights(2)), spaces.weights(2)
+    pairs = tuple(map(tuple, alone.pairs.tolist()))
+    room = padded(alone, room_for(alone.unary.shape[1] + 8), len(pairs))
+    positions = spaces.some_positions(made, 200)
+    of_all = jax.jit(jax.vmap(evaluate, in_axes=(None, 0)))
+    due, allowed = of_all(alone, positions)
+    true = [spaces.score(made, weights, alone.penalty, tuple(position)) for position in positions]
+    np.testing.assert_allclose(due, true, atol=1e-6)
+    assert 0 < np.asarray(allowed).mean() < 1
+    for given in (alone, room):
+        at_hand = given._replace(merged=jax.jit(merge, static_argnums=1)(given, pairs))
+        assert len(at_hand.merged.entries) == len(windows(pairs, variables))
+        for structures in (positions, pack(positions, given.unary.shape[1])):
+            for tables in (given, at_hand):
+                score, feasible = of_all(tables, structures)
+                np.testing.assert_array_equal(score, due)
+                np.testing.assert_array_equal(feasible, allowed)
+
+
+def test_tables_of_a_wide_range_are_not_rounded_and_not_merged():
+    """Or what is small beside the greatest entry would be lost."""
+    wide = from_factors([3, 3], {0: [1.0, 2.0, 3.0]}, {(0, 1): [[1, 1, 1e-30], [1, 1, 1], [1, 1, 1]]})
+    wide = wide._replace(pairwise=np.where(wide.pairwise < -10, -1e6, wide.pairwise))
+    assert driver._pairs_to_merge([wide], 10**6) == ()
+    found = [float(evaluate(wide, np.array([one, 0]))[0]) for one in range(3)]
+    np.testing.assert_allclose(np.diff(found), np.log([2, 1.5]), atol=1e-6)
+    tiny = tables()._replace(**{name: 1e-36 * getattr(tables(), name) for name in ("unary", "pairwise")})
+    assert np.isfinite(evaluate(tiny, np.zeros(4, int))[0])
+
+
+def test_chains_on_merged_tables_draw_what_others_draw():
     few, many = (run_chains(tables(), chains=c, steps=10, **REQUEST) for c in (8, 4096))
-    assert driver._room_for_scores([tables()], 80) == 0 < driver._room_for_scores([tables()], 40960)
+    assert driver._pairs_to_merge([tables()], 80) == () != driver._pairs_to_merge([tables()], 40960)
     np.testing.assert_array_equal(many.positions[:2], few.positions[:2])
     np.testing.assert_array_equal(many.score[:2], few.score[:2])
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        (12, 12, 22, 9, 16),
-        (1, 2**20),
-        (1023, 1025),
-        pytest.param((3,) * 12, marks=pytest.mark.slow),
-        pytest.param((2,) * 20, marks=pytest.mark.slow),
-    ],
-)
-def test_options_by_products_are_those_by_quotients(sizes: tuple[int, ...]):
-    """Of every number, up to as many as scores are ever made of."""
-    states = int(np.prod(sizes))
-    found = jax.jit(digits, static_argnums=1)(np.array(sizes), driver.MOST_SCORES)
-    for one, due in zip(found, np.unravel_index(np.arange(states), sizes), strict=True):
-        np.testing.assert_array_equal(one[:states], due)
-        assert 0 <= one.min() <= one.max() < due.max() + 1
+def test_tables_are_merged_by_as_few_look_ups_as_hold_all_pairs():
+    everything = [*combinations(range(5), 2)]
+    assert windows([(0, 1), (0, 2), (0, 4), (1, 2), (1, 3), (2, 3), (3, 4)], 5) == (0, 1, 3)  # of a goal
+    assert windows(everything, 5) == (0, 1, 2, 3, 4)
+    assert windows([(0, 0)], 1) == windows([(0, 1)], 2) == windows([(0, 2)], 3) == (0,)
+    assert windows([(0, 3)], 6) == windows([], FEW_VARIABLES + 1) == ()
 
 
 @pytest.mark.parametrize("kernel", mostly_slow(["metropolis", "tempering"], but=["metropolis"]))

@@ -43,21 +43,32 @@ from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering, th
 from gnrs_ppl.inference.cache import kept_program, use_compilation_cache
 from gnrs_ppl.inference.course import Course
 from gnrs_ppl.inference.cpsat import solver_chains
-from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.metropolis import State
 from gnrs_ppl.inference.observe import Observed, Observer, evaluations, recording
 from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
-from gnrs_ppl.models.energy import Tables, padded, room_for, with_scores, without_sources
+from gnrs_ppl.models.energy import (
+    SPAN,
+    Merged,
+    Tables,
+    adds_exactly,
+    merge,
+    padded,
+    room_for,
+    windows,
+    without_sources,
+)
+from gnrs_ppl.models.packed import width
 from gnrs_ppl.models.space import AnyArray
 
 STRETCH = 100
 """Most steps of a compiled program: a run is so many stretches, and a longer one compiles nothing. Chains go
 into a stretch by their positions: what they carry is evaluated anew, at steps that no setting moves."""
-MOST_SCORES = 2**20
-"""Most structures whose scores are made beforehand: 4 MiB, which a processor's cache still holds."""
+MOST_MERGED = 2**20
+"""Most entries that the tables of all spaces of a run are merged to: 4 MiB, which a processor's cache still
+holds. A goal of 17 to 32 options a variable has 98,304, one of 9 to 16 an eighth of that."""
 MOST_DRAWS = 2**31 - 1
 """Draws an int32 can count."""
 
@@ -532,9 +543,10 @@ def _drive(
     mesh = _mesh(*np.shape(starts)[:2])
     use_compilation_cache()
     began = time.perf_counter()
-    states = _room_for_scores(spaces, len(starts[0]) * steps)
-    if states:
-        arguments = arguments._replace(tables=_scored(arguments.tables, states))
+    pairs = _pairs_to_merge(spaces, len(starts[0]) * steps) if STEPPERS[kernel].packs else ()
+    if pairs:
+        larger = arguments.tables._replace(merged=_merged(arguments.tables, pairs))
+        arguments = arguments._replace(tables=larger)
     arguments = _placed(arguments, mesh)
     room = min(STRETCH, 1 << (steps - 1).bit_length())
     if courses:
@@ -570,18 +582,23 @@ def _drive(
     return _Driven(results, ended - compiled, compiled - began)
 
 
-def _room_for_scores(spaces: Sequence[Tables], evaluations: int) -> int:
-    """Room for the scores of every structure, where they are few and asked for often enough; else 0."""
-    if metropolis.is_large(spaces[0]):
-        return 0
-    states = max(map(number_of_states, spaces))
-    room = 1 << (states - 1).bit_length()
-    return room if len(spaces) * room <= MOST_SCORES and evaluations >= 2 * states else 0
+def _pairs_to_merge(spaces: Sequence[Tables], evaluations: int) -> tuple[tuple[int, int], ...]:
+    """The pairs of all spaces where their tables are merged: structures are packed, pairs are the same, and
+    the entries add up exactly, are few, and are asked for often enough. Else none.
+    """
+    first, *others = (np.asarray(tables.pairs) for tables in spaces)
+    if not metropolis.packs(spaces[0]) or not all(np.array_equal(first, pairs) for pairs in others):
+        return ()
+    pairs = tuple((int(left), int(right)) for left, right in first)
+    variables, options = spaces[0].unary.shape
+    entries = len(windows(pairs, variables)) << SPAN * width(options)
+    pays = 0 < len(spaces) * entries <= MOST_MERGED and evaluations >= 2 * entries
+    return pairs if pays and all(map(adds_exactly, spaces)) else ()
 
 
 @partial(jax.jit, static_argnums=1)
-def _scored(tables: Tables, states: int) -> Tables:
-    return jax.vmap(lambda one: with_scores(one, states))(tables)
+def _merged(tables: Tables, pairs: tuple[tuple[int, int], ...]) -> Merged:
+    return jax.vmap(lambda one: merge(one, pairs))(tables)
 
 
 class _Arguments(NamedTuple):

@@ -115,7 +115,7 @@ def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax
 
 
 def _whole(tables: Tables, position: Int[jax.Array, "*V"], temperature: float | jax.Array) -> State:
-    entries = marked(tables) if tables.scores is None else None
+    entries = marked(tables) if tables.merged is None else None
     score = apart(marked_score, tables, position, entries)
     return State(position, score, unmarked(score), log_prior(tables, position) + score / temperature)
 

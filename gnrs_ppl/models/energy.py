@@ -10,17 +10,19 @@ p0 + s_search / tau without its normalising constant.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt32
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.models.packed import fits, option_of, pack, unpack
+from gnrs_ppl.models.packed import option_of, pack, width
 from gnrs_ppl.models.space import (
+    FEW_VARIABLES,
     PADDING,
     AnyArray,
     Beside,
@@ -45,6 +47,21 @@ UNROLL = 32
 gather for all of them, of a coupled rules' it is slower."""
 
 
+class Merged(NamedTuple):
+    """Tables of several variables each, made of those of one and of two: :func:`merge`.
+
+    Attributes
+    ----------
+    entries : (K, N) float
+        Of K tables, the first variable fastest; their flags in the last bit, as :func:`marked` gives them.
+    shifts : (K,) uint32
+        Where the first variable of each begins in a packed structure.
+    """
+
+    entries: Float[AnyArray, "K N"]
+    shifts: UInt32[AnyArray, " K"]
+
+
 class Tables(NamedTuple):
     """A :class:`~gnrs_ppl.models.space.RuleSpace` contracted with one weight vector; flags apart, temperature
     not baked in.
@@ -59,8 +76,8 @@ class Tables(NamedTuple):
         lambda.
     sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits, beside
         As in the space.
-    scores : (N,) float, optional
-        What ``evaluate`` gives of every structure, last variable fastest: ``with_scores``.
+    merged : Merged, optional
+        Larger tables that stand in for ``unary`` and ``pairwise`` where a structure is evaluated.
     """
 
     sizes: Int[AnyArray, " V"]
@@ -77,7 +94,7 @@ class Tables(NamedTuple):
     lookup: Lookup
     edits: Edits
     beside: Beside
-    scores: Float[AnyArray, " N"] | None = None
+    merged: Merged | None = None
 
 
 def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
@@ -224,14 +241,96 @@ def checked_position(tables: Tables, position: Any, replicas: bool = False) -> I
     return jnp.asarray(given, jnp.int32)
 
 
+WIDEST = 6
+"""Entries whose greatest add up to less than 2 to this are rounded, so that no sum of them is."""
+SPAN = 3
+"""Variables side by side whose tables are merged to one: three such tables hold all twelve of a goal, and of
+up to 32 options a variable they take 384 KiB, which a core's own cache holds."""
+
+
 def marked(tables: Tables) -> Float[jax.Array, " N"]:
     """Every entry of ``unary``, then of ``pairwise``, row by row, its flag in the last bit.
+
+    Where the greatest of them add up to less than 2 to ``WIDEST``, entries are multiples of a power of two,
+    2^-23 on a goal, and every sum of them is exact, in whatever order. Those of a wider range stay as they
+    are, as small ones would be lost.
 
     What evaluates many structures makes it once: in the loop that reads it XLA would mark each entry anew,
     from two look-ups.
     """
-    entries = [(tables.unary, tables.unary_flags), (tables.pairwise, tables.pair_flags)]
-    return jnp.concatenate([_marked(values, flags).ravel() for values, flags in entries])
+    unary, pairwise = jnp.asarray(tables.unary), jnp.asarray(tables.pairwise)
+    greatest = jnp.append(jnp.abs(unary).max(1), jnp.abs(pairwise).max((1, 2)))
+    # 2^-10 of the greatest, and no less than leaves the unit a normal number
+    scale = jnp.maximum(jnp.frexp(greatest.max())[1] - 10, -90)
+    # added up in whole numbers: a sum of floats would change with padding
+    whole = jnp.ceil(jnp.ldexp(greatest, -scale)).astype(jnp.int32).sum(dtype=jnp.int32)
+    most = jnp.frexp(whole.astype(unary.dtype))[1] + scale
+    # a bit more than sums need, so that the flag's is zero in each of them
+    unit = jnp.ldexp(jnp.ones_like(greatest[0]), most - np.finfo(unary.dtype).nmant)
+
+    def entries(values: jax.Array, flags: AnyArray) -> jax.Array:
+        off = jnp.where(most <= WIDEST, jnp.rint(values / unit) * unit - values, 0)
+        return _marked(values + jax.lax.stop_gradient(off), flags).ravel()
+
+    return jnp.concatenate([entries(unary, tables.unary_flags), entries(pairwise, tables.pair_flags)])
+
+
+def adds_exactly(tables: Tables) -> bool:
+    """Whether :func:`marked` rounds the entries, so that merging changes no bit of a score; with a factor of
+    two to spare, as it is asked in the host's precision.
+    """
+    greatest = np.abs(tables.unary).max(1).sum() + np.abs(tables.pairwise).max((1, 2)).sum()
+    return bool(greatest < 2 ** (WIDEST - 1))
+
+
+def windows(pairs: Sequence[tuple[int, int]], variables: int) -> tuple[int, ...]:
+    """The first variables of the fewest stretches of ``SPAN`` variables, the first again after the last, that
+    hold every variable and pair; none where no stretches do, or of more than ``FEW_VARIABLES``.
+    """
+    scopes = {*pairs, *((v, v) for v in range(variables))}
+
+    def hold_all(firsts: tuple[int, ...]) -> bool:
+        return all(
+            any((v - first) % variables < SPAN > (w - first) % variables for first in firsts)
+            for v, w in scopes
+        )
+
+    some = (firsts for n in range(1, variables + 1) for firsts in combinations(range(variables), n))
+    return next(filter(hold_all, some), ()) if variables <= FEW_VARIABLES else ()
+
+
+def merge(tables: Tables, pairs: Sequence[tuple[int, int]]) -> Merged:
+    """One larger table for each of :func:`windows`, so that a structure takes a look-up for each: equal to
+    the bit where the tables' entries add up exactly (:func:`adds_exactly`).
+
+    Parameters
+    ----------
+    tables : Tables
+        Whose structures are packed, and for whose pairs there are windows.
+    pairs : sequence of (int, int)
+        Those of the tables, where they may be traced.
+    """
+    (variables, options), firsts = tables.unary.shape, windows(pairs, tables.unary.shape[0])
+    span, room = min(SPAN, variables), 1 << width(options)
+    ones, twos = jnp.split(marked(tables), [variables * options])
+    factors: list[tuple[tuple[int, ...], jax.Array]] = [
+        *(((v,), one) for v, one in enumerate(ones.reshape(variables, options))),
+        *((pair, two) for pair, two in zip(pairs, twos.reshape(-1, options, options), strict=True)),
+    ]
+    factors = [(scope, table) for scope, table in factors if len({*scope}) == len(scope)]  # not padding
+    found = []
+    for first in firsts:
+        # the first variable is the lowest in a packed structure, and so the last axis
+        axes = {(first + n) % variables: span - 1 - n for n in range(span)}
+        total, raised = jnp.zeros((room,) * span, ones.dtype), jnp.zeros((room,) * span, bool)
+        for scope, table in (factor for factor in factors if axes.keys() >= {*factor[0]}):
+            own = [axes[v] for v in scope]
+            table = jnp.pad(table if own == sorted(own) else table.T, (0, room - options))
+            table = jnp.expand_dims(table, [axis for axis in range(span) if axis not in own])
+            total, raised = total + _marked(table, False), raised | ~unmarked(table)
+        factors = [factor for factor in factors if not axes.keys() >= {*factor[0]}]
+        found.append(_marked(total, raised).ravel())
+    return Merged(jnp.stack(found), np.array(firsts, np.uint32) * np.uint32(width(options)))
 
 
 def evaluate(
@@ -245,8 +344,8 @@ def evaluate(
 def marked_score(
     tables: Tables, position: Int[AnyArray, " V"], entries: Float[jax.Array, " N"] | None = None
 ) -> Float[jax.Array, ""]:
-    """s_search, its last bit set where a hard condition breaks: V + P table look-ups, or one where all scores
-    are at hand.
+    """s_search, its last bit set where a hard condition breaks: V + P table look-ups, or a few where tables
+    were merged.
 
     A look-up reads score and flag at once, as the flag is the last bit of the score, which is wrong by at
     most one unit in its last place.
@@ -259,23 +358,31 @@ def marked_score(
         As :func:`marked` gives them.
     """
     variables, options = tables.unary.shape
-    if tables.scores is not None:
-        apart, each = strides(tables.sizes), unpack(position, variables, options)
-        number = sum([each[v] * apart[v] for v in range(variables)], jnp.int32(0))
-        return look_up(tables.scores, number)
-    entries, position = marked(tables) if entries is None else entries, jnp.asarray(position)
+    position = jnp.asarray(position)
     position = position if position.dtype == jnp.uint32 else position.astype(jnp.int32)
+    if tables.merged is None:
+        entries = marked(tables) if entries is None else entries
 
-    def option(variable: AnyArray) -> jax.Array:
-        return look_up(entries, variable * options + option_of(position, variable, options))
+        def option(variable: AnyArray) -> jax.Array:
+            return look_up(entries, variable * options + option_of(position, variable, options))
 
-    def pair(number: AnyArray) -> jax.Array:
-        left, right = look_up(tables.pairs, number, 0), look_up(tables.pairs, number, 1)
-        at_left, at_right = (option_of(position, end, options) for end in (left, right))
-        return look_up(entries, ((variables + number * options) + at_left) * options + at_right)
+        def pair(number: AnyArray) -> jax.Array:
+            left, right = look_up(tables.pairs, number, 0), look_up(tables.pairs, number, 1)
+            at_left, at_right = (option_of(position, end, options) for end in (left, right))
+            return look_up(entries, ((variables + number * options) + at_left) * options + at_right)
 
-    found = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
-    total = sum([entry.sum() for entry in found], jnp.zeros((), entries.dtype))
+        found = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
+        # or XLA makes one loop of look-ups and sums, and no vector instruction of a sum
+        found = jax.lax.optimization_barrier(found)  # type: ignore[no-untyped-call]
+    else:
+        number, size = pack(position, options), tables.merged.entries.shape[1]
+        in_all = np.uint32(variables * width(options))
+        turned = [(number >> s) | (number << (in_all - s)) for s in jnp.asarray(tables.merged.shifts)]
+        found = [
+            look_up(jnp.ravel(tables.merged.entries), n * size + (place & (size - 1)).astype(jnp.int32))
+            for n, place in enumerate(turned)
+        ]
+    total = sum([_marked(entry, False).sum() for entry in found], jnp.zeros((), found[0].dtype))
     bits = [jnp.bitwise_or.reduce(_bits(entry), axis=None) for entry in found]
     raised = functools.reduce(jnp.bitwise_or, bits) & 1 == 1
     # paper, Structured search: lambda is subtracted once, however many conditions break
@@ -285,46 +392,6 @@ def marked_score(
 def unmarked(score: Float[jax.Array, "*n"]) -> Bool[jax.Array, "*n"]:
     """Whether a score passes h, as its last bit tells: no flag is raised."""
     return _bits(score) & 1 == 0
-
-
-def strides(sizes: Int[AnyArray, " V"]) -> Int[jax.Array, " V"]:
-    """How far apart the numbers of two structures are that differ by one option, last variable fastest."""
-    sizes = jnp.asarray(sizes, jnp.int32)
-    return jnp.append(jnp.cumprod(sizes[:0:-1], dtype=jnp.int32)[::-1], jnp.int32(1))
-
-
-def with_scores(tables: Tables, states: int) -> Tables:
-    """The tables with the scores of their structures, so that each costs one look-up: equal to the bit.
-
-    Parameters
-    ----------
-    tables : Tables
-        As they are handed to the kernels.
-    states : int
-        Number of structures, or more for room.
-    """
-    variables, options = tables.unary.shape
-    every = jnp.stack(digits(tables.sizes, states), 1)
-    if fits(variables, options):
-        every = pack(every, options)
-        # or every look-up makes it anew
-        every = jax.lax.optimization_barrier(every)  # type: ignore[no-untyped-call]
-    return tables._replace(scores=jax.vmap(lambda position: marked_score(tables, position))(every))
-
-
-def digits(sizes: Int[AnyArray, " V"], states: int) -> list[Int[jax.Array, " N"]]:
-    """Options of the structures 0, 1, 2, ..., last variable fastest; past the last one, options of some.
-
-    By products, which vectorize as quotients do not: a half and float32 make those of numbers below 2^21
-    exact.
-    """
-    number = jnp.arange(states, dtype=jnp.int32).astype(jnp.float32) + np.float32(0.5)
-    sizes, above, found = jnp.asarray(sizes, jnp.int32), jnp.zeros((), jnp.int32), []
-    for v, step in enumerate(strides(sizes)):
-        below = jnp.floor(number * (1 / step.astype(jnp.float32))).astype(jnp.int32)
-        found.append(jnp.minimum(below - above * sizes[v], sizes[v] - 1))
-        above = below
-    return found
 
 
 def _each(look: Callable[[AnyArray], jax.Array], table: AnyArray) -> list[jax.Array]:

@@ -28,17 +28,21 @@ COMPARED = 32
 """Of up to so many variables it is faster to compare than to look up."""
 
 
-def _width(options: int) -> int:
+def width(options: int) -> int:
+    """Bits of a field."""
     return (options - 1).bit_length()
 
 
 def fits(variables: int, options: int) -> bool:
     """Whether a structure of so many variables, of up to so many options each, is packed."""
-    return variables * _width(options) <= WORD
+    return variables * width(options) <= WORD
 
 
-def pack(positions: Int[jax.Array, "*C V"], options: int) -> UInt32[jax.Array, "*C"]:
-    """Structures as one integer each."""
+def pack(positions: AnyArray, options: int) -> UInt32[jax.Array, "*C"]:
+    """Structures as one integer each; those that are stay as they are."""
+    positions = jnp.asarray(positions)
+    if positions.dtype == jnp.uint32:
+        return positions
     shifts = _shifts(positions.ndim, positions.shape[-1], options)
     return (positions.astype(jnp.uint32) << shifts).sum(-1, dtype=jnp.uint32)
 
@@ -101,14 +105,14 @@ def with_options(
 
 
 def _shift(variable: Int[AnyArray, "*n"], options: int) -> UInt32[jax.Array, "*n"]:
-    return jnp.asarray(variable).astype(jnp.uint32) * np.uint32(_width(options))
+    return jnp.asarray(variable).astype(jnp.uint32) * np.uint32(width(options))
 
 
 def _shifts(axes: int, variables: int, options: int) -> UInt32[NDArray[np.uint32], "... V"]:
     """Where the options begin, along the last of so many axes."""
-    shifts = np.arange(variables, dtype=np.uint32) * np.uint32(_width(options))
+    shifts = np.arange(variables, dtype=np.uint32) * np.uint32(width(options))
     return shifts.reshape((1,) * (axes - 1) + (variables,))
 
 
 def _field(options: int) -> np.uint32:
-    return np.uint32((1 << _width(options)) - 1)
+    return np.uint32((1 << width(options)) - 1)

@@ -7,6 +7,7 @@ Its draws are those of ``run_chains``. It goes to Triton, which reads a table at
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.metropolis import accept
 from gnrs_ppl.inference.moves import WORDS, _halves, _low_half, _of_move, acting_shares, choose
 from gnrs_ppl.inference.threefry import threefry
-from gnrs_ppl.models.energy import Tables, strides, with_scores
+from gnrs_ppl.models.energy import Tables, marked_score
 from gnrs_ppl.models.packed import option_of, pack, with_options
 
 BLOCK = 64
@@ -37,9 +38,10 @@ class Walk:
         variables = (self.of_one - swaps) // 2
         self.entries = [variables, variables, swaps, len(edits.cells)]
         self.move_ends = [np.uint32(end) for end in np.rint(acting_shares(edits).cumsum()[:-1] * 2**16)]
-        self.strides = np.asarray(strides(tables.sizes)).tolist()
+        self.strides = [math.prod(tables.sizes[v + 1 :].tolist()) for v in range(len(tables.sizes))]
         leaves = edits.ends, edits.offers, edits.left_out, edits.cells, edits.threshold, edits.targets
-        scores = jax.jit(partial(with_scores, states=number_of_states(tables)))(tables).scores
+        every = np.stack(np.unravel_index(np.arange(number_of_states(tables)), tables.sizes), 1)
+        scores = jax.jit(jax.vmap(partial(marked_score, tables)))(every)
         leaves = *leaves, edits.log_weight, scores, np.float32([temperature])
         self.tables = [jnp.asarray(leaf).ravel() for leaf in leaves]
 
