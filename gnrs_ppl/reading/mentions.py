@@ -177,7 +177,7 @@ def mentions(
     ]
     found = [t for t in found if not (_is_means(t, found, tokens) or _only_somebody(t, tokens))]
     found = _less_borrowed(_less_of_names(_less_of_nouns(found, tokens), tokens, words))
-    return _grouped(_less_of_another(_without_echoes(found), tokens), tokens)
+    return _grouped(_less_of_another(_without_echoes(found, tokens), tokens), tokens)
 
 
 def _less_of_names(found: Sequence[Told], tokens: Sequence[Token], words: Vocabulary) -> list[Told]:
@@ -540,9 +540,13 @@ def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
     return FURTHER if together and away <= FAR else ELSEWHERE
 
 
-def _without_echoes(found: Sequence[Told]) -> list[Told]:
+_MADE = frozenset({"made", "done", "effected", "performed", "executed"})
+"""Says of the noun of an act that it is done."""
+
+
+def _without_echoes(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
     """Of each act the best at every place: what tells it with the words of a better one, or with some of them
-    and no verb of its own, is that one again.
+    and no verb of its own, is that one again; so is what is made of its noun: "payment must be made".
     """
     kept: dict[str, list[Told]] = {}
     for told in sorted(found, key=lambda t: (-t.score, -len(t.used), t.used[-1] - t.used[0], t.at)):
@@ -551,6 +555,7 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
             told.at == o.at
             or set(told.used) == set(o.used)
             or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used))
+            or (o.exact and set(o.used) < set(told.used) and tokens[told.at].text in _MADE)
             for o in mine
         )
         if told.score >= LEAST and not echo:

@@ -212,6 +212,7 @@ class Reader(Doubted):
             if (
                 sub := self._opened_by_another(s.best)
                 or (self._bans_more(s.best) if self._doubting else None)
+                or self._lacks_what_it_limits(s.best)
             )
         }
         statements = [s for s in statements if s not in elsewhere]

@@ -35,6 +35,8 @@ _IT_WAS = re.compile(
     r"\s*(?:it|they|this|that)(?:['’]s|\s+(?:is|are|was|were|has been|have been))\s+(?:(?:first|duly|last)\s+)?(?P<what>[a-z]+)\s*[.,;]?\s*\Z",
     re.IGNORECASE,
 )
+_LACKING = ("without", "until", "only_after")
+"""Clauses of what has to be there for what the main clause tells."""
 COMES_ABOUT = frozenset(
     re.findall(
         r"\S+",
@@ -159,6 +161,21 @@ class Doubted(Stated):
         if any(self._tells_well(c) for c in subs):
             return None
         return next((c for c in subs if self._befell(c)), None)
+
+    def _lacks_what_it_limits(self, reading: Reading) -> Clause | None:
+        """The main clause that tells no act, where a reading alone is of what may not be lacking for it: "nobody leaves without
+        having been triaged" neither bans nor asks for a triage where no leaving is recorded.
+        """
+        if reading.template not in ("absence", "existence") or reading.activation is not None:
+            return None
+        sub = self._clause_at(reading.targets[0].span.end - 1)
+        if sub is None or sub.kind not in _LACKING:
+            return None
+        sentence = self._sentence_at(sub.start)
+        main = next((c for c in sentence.parts if c.kind == "main" and sub in sentence.belonging(c)), None)
+        told = self._content(main) if main else []
+        does = [i for i in told if word(self.text.tokens[i].text).verbs - LIGHT]
+        return main if does and main and not self._tells_well(main) else None
 
     def _defines(self, reading: Reading) -> bool:
         """Whether all that a reading is of is told in one main clause that says what something is not: "merely posting an invoice

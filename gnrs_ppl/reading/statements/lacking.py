@@ -12,10 +12,12 @@ from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.banned import Banned
 from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.vocabulary import ENOUGH, near
+from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import DERIVED
 
 _SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
 """Relations that a model sure of them need not be told."""
+_ONLY = Wording(r"\b(?:only|solely|exclusively)\b")
 _TAKES_UP = ("it", "one", "them")
 """Stands for what was told before."""
 
@@ -37,17 +39,19 @@ class Lacking(Banned):
                 continue
             clause, place = of[0], self._starts(k)
             whoever = patterns.LACKED.search(self.text.sentence[:place]) or self._undone(k)
-            supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
-            ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
-            sure = self._surely_related(k) and not (whoever or self._not_on_record(k))
-            if not (whoever or supposes) or ordered or sure:
-                continue
-            before = self.text.sentence[clause.start : place]
-            lacking = (
-                whoever
-                or self._not_on_record(k)
-                or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            opens = (
+                patterns.SUPPOSES
+                if clause.first or clause.opener.startswith("only ")
+                else patterns.SUPPOSITION
             )
+            supposes = opens.match(clause.opener.removeprefix("only "))
+            ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
+            before = self.text.sentence[clause.start : place]
+            not_done = patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            lacking = whoever or self._not_on_record(k) or not_done
+            told = lacking if not clause.first else whoever or self._not_on_record(k)
+            if not (whoever or supposes) or ordered or (self._surely_related(k) and not told):
+                continue
             due = [
                 j
                 for j, other in enumerate(self.marked.clauses)
@@ -57,7 +61,7 @@ class Lacking(Banned):
                 and self._sentence(j) is self._sentence(k)
                 and self.marked.acts[j] != self.marked.acts[k]
                 and j in self._told_in(self._sentence(j))
-                and not other[2]
+                and (not other[2] or self._only_allowed(j))
             ]
             if lacking and due:
                 found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
@@ -129,10 +133,16 @@ class Lacking(Banned):
             del self.lacking[k]
             self._decide(k, "precedence", due)
             self._leave_out(self._sentence(k), [due, k])
-        for k, due in self.lacking.items():
+        for k, due in list(self.lacking.items()):
+            if self._only_allowed(due):
+                del self.lacking[k]
+                self._decide(k, "not_precedence", due)
+                self._leave_out(self._sentence(k), [due, k])
+                continue
             self._decide(k, "exception", due)
             self._rule_out(due, {k})
-            if (event := self._event(k, due)) is not None:
+            event = self._event(k, due)
+            if (event := self._supposed_beside(k, due) if event is None else event) is not None:
                 self._leave_out(self._sentence(k), [event, due, k])
                 self._decide(due, "response", event)
 
@@ -147,6 +157,27 @@ class Lacking(Banned):
         ]
         timed = [j for j in others if self._clause(j).kind == "after" and durations(self._clause(j).opener)]
         return timed[0] if len(timed) == 1 else None
+
+    def _only_allowed(self, due: int) -> bool:
+        """Whether an act is only permitted then: "may be added only if no payment was made"."""
+        clause = self._clause(due)
+        main = self.text.sentence[clause.start : clause.end]
+        return bool(patterns.PERMISSION.search(main) and _ONLY.search(self._sentence(due).text))
+
+    def _supposed_beside(self, k: int, due: int) -> int | None:
+        """The mention of a third act that has been done where another was not: "if the fine was notified and has not been
+        paid".
+        """
+        clause, place = self._clause(k), self._starts(k)
+        done = [
+            j
+            for j in self._told_in(self._sentence(k))
+            if self._clause(j) == clause
+            and self._starts(j) < place
+            and self.marked.acts[j] not in (self.marked.acts[k], self.marked.acts[due])
+            and not patterns.NOT_DONE.search(self.text.sentence, clause.start, self._starts(j))
+        ]
+        return done[0] if len(done) == 1 else None
 
     def _leave_out(self, sentence: Sentence, told: Sequence[int]) -> None:
         """The other mentions of a sentence's acts, and the first act by itself, are nothing."""
