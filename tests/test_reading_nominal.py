@@ -208,3 +208,27 @@ def test_excluding_may_be_the_act() -> None:
     assert told(read("No bidder is to be excluded.", TENDERS)) == [("absence", ("Exclude",), "")]
     assert told(read("The form must be completed.", INVOICES)) == [("existence", ("Complete",), "")]
     assert told(read("Without consent of the manager, payment is prohibited.", INVOICES)) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        (
+            "After the loan, registration of departure must follow within ten minutes.",
+            ("response", ("Lend", "CheckOut"), "PT10M"),
+        ),
+        (
+            "Registration of departure must be completed by the reader within one hour of the return.",
+            ("response", ("Return", "CheckOut"), "PT1H"),
+        ),
+        ("Readers must not repair a book before registration of arrival.", ("precedence", ("CheckIn", "Repair"), "")),
+        ("Recording of departure by the trainee is mandatory.", ("existence", ("CheckOut",), "")),
+    ],
+)  # fmt: skip
+def test_what_is_registered_tells_the_act(sentence: str, wanted: tuple[str, tuple[str, ...], str]) -> None:
+    assert told(read(sentence, LIBRARY)) == [wanted]
+
+
+def test_what_befell_several_opens_no_duty_told_by_a_noun() -> None:
+    sentence = "Following the loss of several books, repair of the book by a librarian is mandatory."
+    assert told(read(sentence, LIBRARY)) == [("existence", ("Repair",), "")]
