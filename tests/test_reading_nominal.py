@@ -232,3 +232,10 @@ def test_what_is_registered_tells_the_act(sentence: str, wanted: tuple[str, tupl
 def test_what_befell_several_opens_no_duty_told_by_a_noun() -> None:
     sentence = "Following the loss of several books, repair of the book by a librarian is mandatory."
     assert told(read(sentence, LIBRARY)) == [("existence", ("Repair",), "")]
+
+
+def test_an_act_must_not_be_left_out_where_its_absence_is_banned() -> None:
+    assert told(read("Omission of the repair of the book is prohibited.", LIBRARY)) == [
+        ("existence", ("Repair",), "")
+    ]
+    assert told(read("The absence of a loan is not permitted.", LIBRARY)) == [("existence", ("Lend",), "")]

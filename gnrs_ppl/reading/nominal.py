@@ -44,6 +44,8 @@ _COUNTS = Wording(
     r"\b(?:\d+|two|three|four|five|six|second|third|fourth|repeated|renewed|another|further|more|multiple|several)\b"
 )
 """Says how often an act is done, or which time."""
+_LACK = Wording(r"\s*(?:the |any |an? )?(?:absence|lack|omission|neglect|non-performance) of ")
+"""Of an act that is asked for where this is banned."""
 _BY_WHICH = Wording(
     r"\s+by (?:an?other|(?:the )?same|different|one|two|both|more|some(?:body|one) else|separate|distinct)\b"
 )
@@ -501,14 +503,17 @@ def _of_noun(nouns: _Nouns, m: re.Match[str], start: int) -> Anew | None:
         by = nouns.somebody_at(of.end(), _clause_end(text, of.end()))
     if kind == "duty" and by is None and re.match(r"\s+(?:for|to)\b(?!\s+(?:each|every|all|any)\b)", tail):
         return None
-    noun = nouns.told(start, m.start(), by)
+    lack = _LACK.match(text, start, m.start()) if kind == "ban" else None
+    noun = nouns.told(lack.end() if lack else start, m.start(), by)
     if noun is None or _COUNTS.search(text, start, m.start()) or _BY_WHICH.match(text, end):
         return None
     if by is not None:
         end = by[1] if noun.who == by[0] or not noun.who else end
     weak = "should" if "should" in m[kind] or "ought" in m[kind] else "must"
     modal = {"ban": f"{weak} not", "may": "may"}.get(kind, weak)
-    if noun.none:
+    if lack:
+        modal = weak
+    elif noun.none:
         if kind == "ban" or (kind == "duty" and not _HAPPENS.search(m[kind])):
             return None
         modal = f"{weak} not"
