@@ -62,7 +62,8 @@ _LIMIT = (
 )
 _HISTORY = (
     r"after (?:several|various|repeated|too many|a few|(?:an?|the) (?:number|series|string|couple) of)\b"
-    r"(?! (?:minute|hour|day|week|month|year)s?\b)"
+    r"(?! (?:minute|hour|day|week|month|year)s?\b)|"
+    r"(?:after|following) (?:the |a )?(?:[a-z]+ )?(?:[a-z]+(?:ion|al|ance|ment|ing)|loss|theft) of (?:several|various|too many)\b"
 )
 HISTORY = Wording(_HISTORY)
 """What befell several is history, and opens no rule: a rule opens at each."""

@@ -43,7 +43,9 @@ BEFELL = _words(
 """Says what was done, or is the case."""
 FREE = _words(
     r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|"
-    r"do(?:es)? not (?:have|need) to|no need"
+    r"do(?:es)? not (?:have|need) to|no need|"
+    r"no (?:(?!(?:who|that|which|may|must|can|shall|unless|without|other|one|more)\b)[\w'’-]+ ){1,5}?"
+    r"(?:is|are|will be|shall be) (?:required|needed|necessary|mandatory|obligatory|compulsory)"
 )
 PERMISSION = _words(
     r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|"
@@ -233,9 +235,10 @@ DEFINES = Wording(
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 NO_SUCH_THING = re.compile(
-    r"\b(?:(?:do|does|did|will|would|can|could|shall)(?: not|n['’]t)|cannot|won['’]t|never) (?:in itself |by itself |alone |yet |also |itself )?"
-    r"(?:counts? (?:as|for|towards?)|amounts? to|makes? (?:anyone|anybody|somebody|him|her|it|them|you|an?)|means?|replaces?|constitutes?|"
-    r"qualif(?:y|ies) as|turns? (?:\w+ ){1,3}into|stands? in for|equals?|serves? as|substitutes? for)\b|"
+    r"\b(?:(?:do|does|did|will|would|can|could|shall|must|should|may|is|are)(?: not|n['’]t)|cannot|won['’]t|never) (?:in itself |by itself |alone |yet |also |itself )?"
+    r"(?:counts? (?:as|for|towards?)|amounts? to|makes? (?:anyone|anybody|somebody|him|her|it|them|you|an?)|means?|replaces?|constitutes?(?! (?:the|an?) (?:\w+ ){0,2}(?:step|act|activity|event)\b)|"
+    r"qualif(?:y|ies) as|(?:is |are |be )?(?:to be )?(?:deemed|considered|regarded as|treated as|taken (?:as|for)|held to be|counted as|equated (?:with|to)|"
+    r"construed as|mistaken for|understood as)(?! (?:\w+ )?(?:before|until|unless|without|by)\b)|turns? (?:\w+ ){1,3}into|stands? in for|equals?|serves? as|substitutes? for)\b|"
     r"\b(?:is|are|was|were)(?: not|n['’]t)(?: yet| itself| by itself)? (?:one\b(?! (?:of|to)\b)|the same(?: thing)? as\b|an? (?!(?:\w+ ){0,2}(?:who|that|to|until|before|as)\b)[a-z-]+(?: \w+){0,2}?(?=\s*[.,;]|\s*$| and never))|"
     r"(?<!there )\b(?:is|are) no (?!need|longer|later|more|less|one|\w+ (?:may|must|shall|can|should)\b)[a-z-]+(?=\s*[.,;]|\s*$)",
     re.IGNORECASE,

@@ -17,6 +17,7 @@ from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.disapproval import NO_FAULT
 from gnrs_ppl.reading.manner import is_vague
 from gnrs_ppl.reading.mentions import Told
+from gnrs_ppl.reading.nominal import Anew, by_empty_words, tells, told_by_nouns, with_verbs
 from gnrs_ppl.reading.otherwise import (
     by_another_already,
     last_before,
@@ -91,7 +92,28 @@ def read(
         piece, asked = told
         found = moved(_stated(piece.text, schema, logs, attributes), piece)
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *asked))))
-    return _stated(sentence, schema, logs, attributes)
+    anew = told_by_nouns(sentence, vocabulary(schema))
+    found = _with_verbs(sentence, [a for a in anew if not a.doubtful], schema, logs, attributes)
+    missed = [a for a in anew if not a.doubtful or not tells(a, found)]
+    if all(not a.doubtful for a in missed):
+        return found
+    verbal = _with_verbs(sentence, missed, schema, logs, attributes)
+    less = len(found.statements) - len(by_empty_words(missed, found))
+    return verbal if len(verbal.statements) >= max(less, 1) else found
+
+
+def _with_verbs(
+    sentence: str,
+    anew: Sequence[Anew],
+    schema: Schema,
+    logs: Sequence[Channel],
+    attributes: Sequence[Attribute],
+) -> Readings:
+    """What a text says with some passages told anew."""
+    if not anew:
+        return _stated(sentence, schema, logs, attributes)
+    piece = with_verbs(sentence, anew)
+    return replace(moved(_stated(piece.text, schema, logs, attributes), piece), sentence=sentence)
 
 
 def _stated(

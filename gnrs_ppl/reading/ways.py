@@ -93,6 +93,8 @@ def sayings_at(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Classes of the sayings whose first word stands at a place, with the places of their words."""
     begun = _begun_by(tokens[i].text)
+    if _word_at(tokens, i + 1) == "of":
+        begun += _begun_by_noun(tokens[i].text)
     if not begun:
         return
     seconds = {t.text[:_LONG] for t in tokens[max(i - BEFORE, 0) : i + REACH + 6]} | {PLACE}
@@ -109,13 +111,22 @@ def _begun_by(form: str) -> tuple[dict[str, list[Saying]], ...]:
     return tuple(known[w] for w in sorted(known.keys() & {form, *word(form).lemmas}))
 
 
+@cache
+def _begun_by_noun(form: str) -> tuple[dict[str, list[Saying]], ...]:
+    """The sayings whose verb a noun tells the act of: registration of the departure, as registering it."""
+    known = _ways().sayings
+    verbs = word(form).verbs - word(form).lemmas - {form}
+    return tuple(known[w] for w in sorted(known.keys() & verbs))
+
+
 def _said_at(
     saying: Sequence[str], tokens: Sequence[Text], i: int, place_words: frozenset[str]
 ) -> tuple[int, ...]:
     """Places of a saying's words, near each other and in order, the first, a verb in any form, at ``i``;
     none where it does not stand there.
     """
-    if similarity(saying[0], tokens[i].text) < SAME:
+    by_noun = _word_at(tokens, i + 1) == "of" and saying[0] in word(tokens[i].text).verbs
+    if not by_noun and similarity(saying[0], tokens[i].text) < SAME:
         return ()
     places = [i]
     for k, w in enumerate(saying[1:], 1):
@@ -128,7 +139,7 @@ def _said_at(
                 return ()
             continue
         before, behind = (
-            range(max(i - BEFORE, 0), i if len(w) > _LONG else 0),
+            range(max(i - BEFORE, 0), i if len(w) > _LONG and not by_noun else 0),
             range(places[-1] + 1, i + (THERE if _taken_there(saying) else REACH) + len(saying) + 1),
         )
         told = [j for j in before if similarity(w, tokens[j].text) >= DERIVED]  # departure is registered

@@ -56,6 +56,10 @@ COMES_ABOUT = frozenset(
 _EVENTS = ("after", "only_after", "before", "until")
 """Clauses that say after or before what something is due."""
 
+_OF_AN_ACT = ("al", "ion", "ment", "ance")
+"""Endings of nouns that tell what is done: approval, permission."""
+_LEAVE = frozenset({"consent", "permit", "leave"})
+"""What somebody gives who lets another do something."""
 _LIMITS = ("without", "until", "unless", "before")
 """Clauses that say until when, or without what, something is banned."""
 _ONLY_MAY = Wording(rf"\bonly\b.*{patterns.PERMISSION.pattern}|{patterns.PERMISSION.pattern}.*\bonly\b")
@@ -184,7 +188,9 @@ class Doubted(Stated):
         spans = [act.span for act in acts_of(reading).values()]
         sentence = self._sentence_at(spans[0].start)
         found = patterns.NO_SUCH_THING.search(sentence.text)
-        if found is None or DISAPPROVES.search(sentence.text) or patterns.DUTY.search(sentence.text):
+        if found is None or DISAPPROVES.search(sentence.text):
+            return False
+        if patterns.DUTY.search(sentence.text[: found.start()] + " " + sentence.text[found.end() :]):
             return False
         clause = self._clause_at(sentence.start + found.start())
         numbers = {c.number if (c := self._clause_at(span.start)) else 0 for span in spans}
@@ -220,7 +226,7 @@ class Doubted(Stated):
             (
                 c
                 for c in limits
-                if (self._tells_well(c) or (outright and self._limits_by_what_is_done(c)))
+                if (self._tells_well(c) or (outright and self._limits_by_what_is_done(c, place)))
                 and not any(
                     self.marked.acts[k] in told
                     for k in range(len(self.marked.mentions))
@@ -230,7 +236,7 @@ class Doubted(Stated):
             None,
         )
 
-    def _limits_by_what_is_done(self, clause: Clause) -> bool:
+    def _limits_by_what_is_done(self, clause: Clause, place: int) -> bool:
         """Whether a clause without an act of the schema names something done, before or without which a ban beside it is no ban
         of every case: "nobody ships without weighing".
         """
@@ -240,7 +246,12 @@ class Doubted(Stated):
         if patterns.PERIOD.search(words) or patterns.BEFORE_THE_END.search(self.text.sentence, clause.opened):
             return False
         told = [self.text.tokens[i].text for i in self._content(clause)]
-        return any(t.endswith("ing") or (clause.kind == "before" and word(t).verbs) for t in told)
+        behind = clause.opened > place
+        return any(
+            t.endswith("ing")
+            or (word(t).verbs and (clause.kind == "before" or (behind and _names_what_is_done(t))))
+            for t in told
+        )
 
     def _of_another_verb(self, reading: Reading) -> Unread | None:
         """What a clause asks for, where that is no act of the schema and the reading is only of what was done to the
@@ -458,3 +469,8 @@ def _is_said(text: str, asked: bool) -> bool:
     )
     how = not asked and not doing and not lemmas(text, "n") and not text.endswith("ly")
     return (participle or how) and COMES_ABOUT.isdisjoint((*doing, text))
+
+
+def _names_what_is_done(noun: str) -> bool:
+    """Whether a noun tells that something is done or allowed, and no thing: approval, consent."""
+    return noun in _LEAVE or noun.endswith(_OF_AN_ACT)
