@@ -128,6 +128,47 @@ TABLE = [
     ("invoices", "As long as the director hasn't really approved it, no accountant is allowed to pay an invoice, no matter how nicely the supplier asked.", ["precedence Approve | Pay"]),
     ("tenders", "While the bid has not been logged, nobody may open it.", ["precedence Log | Open"]),
     ("library", "As long as the weather is bad, no librarian may lend a book.", ["absence Lend"]),
+    # more limits
+    ("shop", "Once the goods are packed, the packer has an hour, not a second longer, to ship them.", ["response Ship | Pack PT1H"]),
+    ("shop", "The packer has got two hours tops to ship the goods after packing them.", ["response Ship | Pack PT2H"]),
+    ("tenders", "Bids that have been opened must be logged in one hour or under.", ["response Log | Open PT1H"]),
+    ("hospital", "After triage there is half an hour, and no more than that, in which a doctor must admit the patient.", ["response Admit | Triage PT30M"]),
+    ("hospital", "A doctor who triages a patient gets an hour at most to admit them.", ["response Admit | Triage PT1H"]),
+    ("library", "The librarian charges a fee at most two weeks after the book was lent.", ["response Fine | Lend P14D"]),
+    ("library", "After two weeks, no more loans may be extended.", ["absence Extend"]),
+    ("library", "Once the book has been lent, in the first two days no more fees may be charged.", ["not_response Fine | Lend P2D"]),
+    ("hospital", "A patient must stay ten minutes, no less, after antibiotics are given.", []),
+    ("invoices", "The invoice must not be paid in three days or less after it was received.", ["not_response Pay | Receive P3D"]),
+    ("invoices", "It must take no more than three days to pay an invoice after it was approved.", ["response Pay | Approve P3D"]),
+    ("invoices", "An invoice waits for payment no more than three days after approval.", ["response Pay | Approve P3D"]),
+    # places told first
+    ("library", "The archive is where nobody lends a book.", ["absence Lend"]),
+    ("library", "The desk is not where the librarian stamps the card.", ["absence Stamp"]),
+    ("library", "The archive is where books are never lent, and it is also where readers must sign the form.", ["absence Lend", "existence Sign"]),
+    ("shop", "Calling the customer is something only cashiers do.", []),
+    ("shop", "Refunding the customer is something packers must never do.", ["absence Refund"]),
+    ("shop", "Refunding the customer is something packers can do.", []),
+    ("shop", "Packing the goods is a job cashiers don't do.", ["absence Pack"]),
+    ("hospital", "What a doctor has to do before discharging a patient is take an x-ray.", ["precedence Scan | Discharge"]),
+    ("hospital", "It is a doctor who must never discharge the patient.", ["absence Discharge"]),
+    # choices
+    ("tenders", "Once a bid has been scored, the buyer has a choice: award the contract, or publish the notice.", ["response Award/Publish | Score"]),
+    ("shop", "Packers must do one of the following: pack the goods, ship the goods or call the customer.", ["existence Pack/Ship/Call"]),
+    # asides
+    ("fines", "The offender must pay the fine, and money left on the desk doesn't count.", ["existence Pay"]),
+    ("fines", "A fine doesn't count as sent until the offender has been notified.", []),
+    ("fines", "Whoever did not pay doesn't count; the officer must notify the offender.", ["existence Notify"]),
+    ("fines", "The officer doesn't count the money; the offender must pay the fine.", ["existence Pay"]),
+    ("fines", "Having paid the fine is no reason for not being notified. Every offender must be notified.", ["existence Notify"]),
+    ("library", "Books have gone missing twice this year, so no book may be lent until the card has been stamped.", ["precedence Stamp | Lend"]),
+    ("library", "More than once readers were turned away. The librarian must stamp the card.", ["existence Stamp"]),
+    ("library", "Twice, the card was stamped before the form was signed. The form must be signed before the card is stamped.", ["precedence Sign | Stamp"]),
+    ("library", "Cards that have been stamped twice have disappeared. The librarian must stamp the card.", ["existence Stamp"]),
+    # turned
+    ("invoices", "Until the director has approved it, no invoice is to be paid at all.", ["precedence Approve | Pay"]),
+    ("permits", "Unless the neighbours have been consulted for the plot, the clerk must not grant anything.", ["precedence Consult | Grant"]),
+    ("hospital", "Before the lactate has been measured for the case, nurses must not give any antibiotics whatsoever.", ["precedence Lactate | Antibiotics"]),
+    ("tenders", "Before the bid has been withdrawn, nobody may award the contract.", ["precedence Withdraw | Award"]),
 ]  # fmt: skip
 
 
@@ -138,3 +179,27 @@ def test_spoken(trade: str, sentence: str, expected: list[str]) -> None:
         w for e in expected for w in each(e)
     )
     keeps(readings)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "untold"),
+    [
+        (
+            "After the order the cashier has two ways to go: refund the customer, or water the flowers.",
+            "flowers",
+        ),
+        ("Calling the customer is something only cashiers do.", "only cashiers"),
+    ],
+)
+def test_what_no_act_shows_is_not_passed_over(sentence: str, untold: str) -> None:
+    readings = read(sentence, TRADES["shop"])
+    assert any(u.another and untold in readings.words(u.span) for u in readings.unread)
+
+
+def test_what_says_nothing_is_background() -> None:
+    readings = read(
+        "Packers must check in; being seen at the counter doesn't count. We used to trust everybody.",
+        TRADES["shop"],
+    )
+    told = [readings.words(span) for span in readings.background]
+    assert told == ["being seen at the counter doesn't count", "We used to trust everybody."]

@@ -90,7 +90,14 @@ def read(
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *whole.aside))))
     if (plain := told_plainly(sentence, vocabulary(schema))) is not None:
         found = moved(_answered(plain.piece.text, schema, logs, attributes), plain.piece)
-        return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *plain.aside))))
+        missed = (Unread(span, another=True) for span in plain.missed)
+        return replace(
+            found,
+            sentence=sentence,
+            background=tuple(sorted((*found.background, *plain.aside))),
+            unread=tuple(sorted((*found.unread, *missed))),
+            nothing="no_such_act" if plain.missed and not found.statements else found.nothing,
+        )
     return _answered(sentence, schema, logs, attributes)
 
 

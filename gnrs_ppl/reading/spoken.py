@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL
-from gnrs_ppl.reading.otherwise import Part, Piece, made
+from gnrs_ppl.reading.otherwise import Part, Piece, made, moved
 from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durations
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
@@ -71,6 +71,8 @@ _TO_CHOOSE = Wording(
     r"\s*(?::|[–—]|(?<=\w),(?=\s*(?:either|to)\b))\s*(?P<either>either\s+)?(?P<to>to\s+)?(?P<ways>(?=[^.;!?]*\bor\b)[^.;!?]+)"
 )
 """Before the ways of which somebody has to choose one."""
+_WAY = Wording(r"(?:(?!,?\s+or\b).)+")
+"""One of the ways that "or" joins."""
 _OR_TO = Wording(r"\bor\s+(?:else\s+)?(?P<to>to\s+)")
 _ONE_MUST = Wording(
     rf"\s*[,;–—-]?\s*\b(?:but|and|though|yet)\s+(?:at least |exactly )?(?:one(?: or the other)?|either(?: one)?)(?:\s+of\s+(?:them|the (?:two|three)|these|those))?\s+(?:{MODAL})\s+(?:be\s+)?"
@@ -81,7 +83,7 @@ _ONE_MUST = Wording(
 _SUBJECT = r"(?:(?:an?|the|any|every|each|all|our|no)\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,3}?"
 _WHERE = Wording(
     r"(?:(?<=[.;!?,:])\s+|^\s*|\s+(?:and|but)\s+)(?P<place>(?:the|an?|our|this|that|every|each)\s+[\w'’-]+(?:\s+(?!is\b|are\b|and\b)[\w'’-]+){0,4}|it|this|that)\s+"
-    r"(?P<is>(?:is|are)\s+(?P<also>also\s+)?(?:the (?:only )?(?:place|spot|room|point)\s+)?where)\s+(?P<rest>[^.;!?:]+)"
+    r"(?P<is>(?:is|are)\s+(?P<not>not\s+|never\s+)?(?:also\s+)?(?:the (?:only )?(?:place|spot|room|point)\s+)?where)\s+(?P<rest>[^.;!?:]+)"
 )
 """A place, and what is done there: the gate is where couriers deliver."""
 _AND_IT_IS = Wording(r",?\s+and\s+(?:it|this|that)\s+(?:is|['’]s)\s+(?:also\s+)?(?:the place\s+)?where\s+")
@@ -90,6 +92,9 @@ _SOMETHING = Wording(
     rf"(?P<who>(?!to\b|for\b){_SUBJECT})\s+(?P<how>(?:always\s+|only\s+)?(?P<never>never\s+)?(?:{MODAL}\s+(?:always\s+)?)?(?:do|does|don['’]t do|doesn['’]t do|do not do|does not do))\b(?P<rest>[^.;!?]*)"
 )
 """A doing, and who does it: stamping the card is something librarians do."""
+_FEW = Wording(r"(?:only|just)\s+")
+"""Before those who alone may do something, of whom it is not asked."""
+_NOBODY = Wording(r"(?:nobody|no one|no-one|none)\b")
 _IT_IS_WHO = Wording(
     rf"(?P<it>(?:,?\s+and\s+)?\bit(?:\s+is|['’]s)\s+)(?P<who>(?:up to )?(?:the|an?|our)\s+[\w'’-]+(?:\s+[\w'’-]+){{0,3}}?)\s+(?P<rel>who|that)\s+(?=(?:{MODAL})\b)"
 )
@@ -107,8 +112,12 @@ _ANY = Wording(
     r"(?:(?<=[.;!?])\s+|^\s*)(?P<any>any)\s+(?=[\w'’-]+(?:\s+[\w'’-]+)?\s+(?:who|that|[a-z]+ing)\b(?P<rest>[^.;!?]*))"
 )
 
+_NOT_DONE_YET = Wording(
+    r"\b(?P<as>(?:as|so) long as)\s+(?!(?:that|this|it)\b)(?P<state>[^.;:!?,]*?(?:n['’]t|\bnot|\bnever)\b[^.;:!?,]*),"
+)
+"""What bars something while it has not come about."""
+
 # what says nothing by itself
-_CLAUSE = r"(?:(?<=[.;:!?])\s*|^\s*|(?P<joined>\s*,?\s+(?:and|but|yet|though|whereas)\s+|\s*[,–—]\s+(?=[^,.;:!?]*$)))"
 _NOT_COUNT = Wording(
     r"\b(?:do|does|did|will|would|can|could|shall)(?:n['’]t| not| never)\s+(?:really |ever |in itself |by itself |on its own |yet |also |simply )?count\b(?!\s+(?:the|an?|any|every|each|all|his|her|their|our|its|it|them)\b)"
 )
@@ -121,6 +130,8 @@ _OMITS = Wording(
     r"\b(?:late|later|lateness|delay\w*|behind(?: time)?|not\s+(?:to\s+)?\w+|without|fail\w*|miss(?:ing|ed)?|skip\w*|leaving out|forget\w*|omit\w*|absen\w+|overdue|slow\w*|overrun\w*|postpon\w+)\b"
 )
 """What an excuse may be for: a delay, or something left undone."""
+_LEFT_UNDONE = Wording(r"\b(?:not|without)\s+(?:being\s+|having\s+)?\w+|\bfail\w*\s+to\b")
+"""What an excuse is for, where it is no delay: in a sentence of its own it is no ban of what was left undone."""
 _NEVER_ONE = Wording(
     r"\s*,?\s*(?:but|and|though|yet)\s+(?:(?:it|that|this)\s+(?:is|['’]s)\s+)?(?:never|not|none|no)\s+(?:an?\s+)?(?:one|reason|excuse|any)?\s*(?:for|to)\b[^.;!?,]*"
 )
@@ -140,16 +151,23 @@ _HAS_GONE_WRONG = Wording(
     rf"(?<!that)(?<!which)(?<!who)\s(?P<wrong>(?:ha(?:s|ve)|had)\s+(?:\w+\s+){{0,3}}?{_WENT_WRONG})(?:\s+(?:this|last|on us|before|lately|recently|again|since|in|over|already|at)\b[^.;!?,]*)?\s*$"
 )
 _HAPPENED = Wording(r"\b(?:ha(?:s|ve|d)(?!\s+to\b)|was|were|went|got|came|did|lost|[a-z]+ed)\b")
+_WAS = Wording(r"\b(?:was|were|had|went|got|ha(?:s|ve) been)\b(?!\s+to\b)")
 _CONDITIONS = Wording(
     r"\b(?:if|when|whenever|once|after|before|until|till|unless|where|wherever|as soon as|as long as|provided|except|only)\b"
 )
+_WE_USED = Wording(
+    r"\s*(?:we|they|people|everybody|everyone|i|you)\s+(?:all\s+|once\s+)?used\s+to\s+(?=[a-z])"
+)
+"""Begins what somebody did before the rule."""
 _SO = Wording(r"\s*,?\s+(?:so(?! that\b)|therefore|hence|which is why|that is why|and so)\s*,?\s+")
 _SENTENCE = re.compile(r"[^.;!?]*(?:[.](?=\d)[^.;!?]*)*[.;!?]*\s*")
 
+_SHORT = 12
+"""No more letters than this say nothing that is told as set aside."""
 _MARKS = Wording(
     r"more than|longer than|later than|no more|not more|one more|no longer|or less|or fewer|or under|or sooner|tops|\bmax|inside|in under|in less|at most|at the (?:most|latest|outside)|after that|later|afterward|"
     r"thereafter|: |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
-    r"complain|mind|twice|thrice|once|again|repeatedly|often|times|occasions|ha(?:s|ve|d) "
+    r"complain|mind|long as|twice|thrice|once|again|repeatedly|often|times|occasions|used to|ha(?:s|ve|d) "
 )
 """One of these stands in all that is told anew here, and is found sooner."""
 
@@ -159,18 +177,21 @@ class Told(NamedTuple):
 
     piece: Piece
     aside: tuple[Span, ...]
+    missed: tuple[Span, ...] = ()
+    """Ways to keep a rule, and limits of who may, that no act and no rule of the language shows."""
 
 
 class _Anew(NamedTuple):
     span: Span
     parts: tuple[Part, ...]
+    missed: tuple[Span, ...] = ()
 
 
 def told_plainly(text: str, words: Vocabulary) -> Told | None:
     """The text with the words of rules in place of spoken ways to say them; None where it has none."""
     if not _MARKS.search(text):
         return None
-    aside, piece = list[Span](), None
+    aside, missed, piece = list[Span](), list[Span](), None
     for way in (_said_beside, _clefts, _choices, _times_from, _limits):
         now = piece.text if piece else text
         found = sorted(way(now, words), key=lambda a: a.span)
@@ -181,11 +202,16 @@ def told_plainly(text: str, words: Vocabulary) -> Told | None:
             if one.span.start >= at:
                 parts += [Span(at, one.span.start), *one.parts]
                 at = one.span.end
-                if way is _said_beside:
+                if (
+                    not one.parts
+                    and way in (_said_beside, _clefts)
+                    and one.span.end - one.span.start > _SHORT
+                ):
                     aside.append(_stripped(now, one.span))
+                missed += [moved(span, piece) if piece else span for span in one.missed]
         new = made(now, [*parts, Span(at, len(now))], (Span(0, len(text)),))
         piece = new if piece is None else _composed(piece, new)
-    return Told(piece, tuple(aside)) if piece else None
+    return Told(piece, tuple(aside), tuple(missed)) if piece else None
 
 
 def _composed(outer: Piece, inner: Piece) -> Piece:
@@ -238,7 +264,7 @@ def _said_beside(text: str, words: Vocabulary) -> Iterator[_Anew]:
         for m in _BLAMES.finditer(text):
             if not _tells(text, Span(*m.span()), words):
                 yield _Anew(Span(*m.span()), ())
-    for sentence in _sentences(text) if "ha" in small or "w" in small else ():
+    for sentence in _sentences(text):
         if (span := _narrated(text, sentence, words)) and _more_than(text, span):
             yield _Anew(span, ())
 
@@ -293,28 +319,31 @@ def _excuses(text: str, words: Vocabulary) -> Iterator[Span]:
         if _tells(text, subject, words) or _BINDS.search(text, *subject):
             continue
         more = _NEVER_ONE.match(text, end)
-        yield Span(start, more.end() if more else end)
+        end = more.end() if more else end
+        alone = text[:start].strip(" ")[-1:] in ("", *".;:!?") and text[end : end + 1] in ("", *".;!?")
+        if not alone or _LEFT_UNDONE.search(text, m.end() - 3, end):
+            yield Span(start, end)
 
 
 def _narrated(text: str, sentence: Span, words: Vocabulary) -> Span | None:
     """What a sentence, or what stands in it before "so", only tells of what went wrong before."""
     so = _SO.search(text, sentence.start + 1, sentence.end)
     end = so.start() if so else sentence.end
-    told = text[sentence.start : end].rstrip(" \n.;!")
-    if (
-        not told
-        or _BINDS.search(told)
-        or patterns.PERMISSION.search(told)
-        or _CONDITIONS.search(_OFTEN.sub(" ", told))
-    ):
+    told, whole = text[sentence.start : end].rstrip(" \n.;!"), Span(sentence.start, so.end() if so else end)
+    if not told or _BINDS.search(told):
+        return None
+    often = _OFTEN.match(told)
+    behind = often.end() if often else 0
+    was = _WAS.search(told, behind) if often else None
+    if was and not _CONDITIONS.search(told, behind, was.start()):
+        return whole
+    if patterns.PERMISSION.search(told) or _CONDITIONS.search(told, behind):
         return None
     wrong = _HAS_GONE_WRONG.search(told)
     if wrong and _tells(told, Span(*wrong.span("wrong")), words):
         return None
-    often = _OFTEN.match(told)
-    if not wrong and not (often and _HAPPENED.search(told, often.end())):
-        return None
-    return Span(sentence.start, so.end() if so else sentence.end)
+    happened = often and _HAPPENED.search(told, behind)
+    return whole if wrong or happened or _WE_USED.match(told) else None
 
 
 # a place, a doer or a deed told first
@@ -344,6 +373,10 @@ def _clefts(text: str, words: Vocabulary) -> Iterator[_Anew]:
                     Span(m.end("opens"), m.end("thing")),
                     ((" a ", Span(*m.span("is"))), Span(*m.span("thing")), (f" {verb} ", place), place),
                 )
+    if "long as" in small:
+        for m in _NOT_DONE_YET.finditer(text):
+            if not _tells(text, Span(*m.span("state")), words):
+                yield _Anew(Span(*m.span("as")), (("If", Span(*m.span("as"))),))
     if "any " in small:
         for m in _ANY.finditer(text):
             if not _binds(re.split(r",?\s+(?:and|but)\s", m["rest"])[0]):
@@ -364,7 +397,8 @@ def _places(text: str, words: Vocabulary) -> Iterator[_Anew]:
             continue
         joint = _AND_IT_IS.search(text, *rest)
         end = joint.start() if joint else rest.end
-        parts += [("At ", place), place, (" ", Span(*m.span("is"))), Span(rest.start, end)]
+        told = " it is forbidden that " if m["not"] else " "
+        parts += [("At ", place), place, (told, Span(*m.span("is"))), Span(rest.start, end)]
         if joint:
             parts += [
                 (". At ", Span(*joint.span())),
@@ -376,17 +410,20 @@ def _places(text: str, words: Vocabulary) -> Iterator[_Anew]:
 
 
 def _done_by(m: re.Match[str]) -> _Anew:
-    """A doing that somebody does, or never does, as what must or must not be done."""
-    how = m["how"]
-    never = m["not"] or m["never"] or "n't" in how or "n’t" in how or " not" in how or "never" in how
-    told = " must never be done by " if never else " must be done by "
-    parts: list[Part] = [
-        Span(*m.span("doing")),
-        (told, Span(*m.span("is"))),
-        Span(*m.span("who")),
-        Span(*m.span("rest")),
-    ]
-    return _Anew(Span(m.start("doing"), m.end()), tuple(parts))
+    """A doing that somebody does or never does, as what must or must not be done; that somebody may do it asks nothing,
+    and that they alone do it is not read.
+    """
+    how, who = m["how"], Span(*m.span("who"))
+    whole = Span(m.start("doing"), m.end())
+    if _FEW.match(m["who"]):
+        return _Anew(whole, ((" ", whole),), (whole,))
+    nobody = _NOBODY.fullmatch(m["who"])
+    denied = m["not"] or m["never"] or nobody or "n't" in how or "n’t" in how or " not" in how
+    if patterns.PERMISSION.search(how) and not denied:
+        return _Anew(whole, ())
+    told = " must never be done by " if denied else " must be done by "
+    doer: Part = ("anybody", who) if nobody else who
+    return _Anew(whole, (Span(*m.span("doing")), (told, Span(*m.span("is"))), doer, Span(*m.span("rest"))))
 
 
 def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[_Anew]:
@@ -418,6 +455,9 @@ def _choices(text: str, words: Vocabulary) -> Iterator[_Anew]:
         return
     for m in _TO_CHOOSE.finditer(text):
         ways = Span(*m.span("ways"))
+        each = [
+            Span(m.start("ways") + w.start(), m.start("ways") + w.end()) for w in _WAY.finditer(m["ways"])
+        ]
         said = _ONE_MUST.search(text, m.start(), len(text))
         if not _tells(text, ways, words):
             continue
@@ -433,10 +473,9 @@ def _choices(text: str, words: Vocabulary) -> Iterator[_Anew]:
             parts.append(Span(at, joint.start("to")))
             at = joint.end("to")
         parts.append(Span(at, end))
-        yield _Anew(
-            Span(m.start(), max(ways.end, said.end() if said and said.start() <= ways.end else 0)),
-            tuple(parts),
-        )
+        untold = tuple(way for way in each if way.start < end and not _tells(text, way, words))
+        stop = max(ways.end, said.end() if said and said.start() <= ways.end else 0)
+        yield _Anew(Span(m.start(), stop), tuple(parts), untold)
 
 
 # times
