@@ -31,6 +31,7 @@ from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import Length, after_it_went_by, durations
 from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
+from gnrs_ppl.reading.spoken import told_plainly
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.terse import told_whole
@@ -88,6 +89,23 @@ def read(
     if (whole := told_whole(sentence, vocabulary(schema))) is not None:
         found = moved(read(whole.piece.text, schema, logs, attributes), whole.piece)
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *whole.aside))))
+    if (plain := told_plainly(sentence, vocabulary(schema))) is not None:
+        found = moved(_answered(plain.piece.text, schema, logs, attributes), plain.piece)
+        missed = (Unread(span, another=True) for span in plain.missed)
+        return replace(
+            found,
+            sentence=sentence,
+            background=tuple(sorted((*found.background, *plain.aside))),
+            unread=tuple(sorted((*found.unread, *missed))),
+            nothing="no_such_act" if plain.missed and not found.statements else found.nothing,
+        )
+    return _answered(sentence, schema, logs, attributes)
+
+
+def _answered(
+    sentence: str, schema: Schema, logs: Sequence[Channel], attributes: Sequence[Attribute]
+) -> Readings:
+    """What a text says, its questions told with their answers."""
     if (told := told_by_answers(sentence)) is not None:
         piece, asked = told
         found = moved(_stated(piece.text, schema, logs, attributes), piece)

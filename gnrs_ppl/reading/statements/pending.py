@@ -53,6 +53,34 @@ class Pending(Lacking):
                 self._decide(ban, "not_response", begun[0])
                 self._decide(done, "exception", ban)
 
+    def _settle_turned(self) -> None:
+        """What is banned before, until or unless something else was done is never banned after that: "unless a task was
+        published, a courier must not deliver" has the other come first.
+        """
+        for k, of in enumerate(self.options):
+            clause = self.marked.clauses[k]
+            likeliest = max(of, key=lambda o: (o.label != "none", o.probability)).label
+            if clause is None or clause[0].kind != "main" or likeliest not in ("not_response", "absence"):
+                continue
+            banned = [o for o in of if o.label == "not_response" and o.other is not None]
+            turned = [o.other for o in banned if o.other is not None and self._comes_before(k, o.other)]
+            if (
+                turned
+                and len(turned) == len(banned)
+                and how_bound(self.text.sentence[clause[0].start : clause[0].end]).negative
+            ):
+                self._decide(turned[0], "precedence", k)
+                self.options[k] = [Option("none", None, 1.0)]
+
+    def _comes_before(self, ban: int, k: int) -> bool:
+        """Whether a clause in front of a ban, before, until or unless which it holds, tells what was done."""
+        of, banned = self.marked.clauses[k], self._clause(ban)
+        if of is None or of[1] or of[0].kind not in ("before", "until", "unless") or self._undone(k):
+            return False
+        waits = durations(self.text.sentence[of[0].opened : of[0].end])
+        own = of[0].first and of[0].number == banned.number and self._sentence(k) is self._sentence(ban)
+        return own and not waits
+
     def _bars(self, sentence: Sentence, k: int, end: int) -> bool:
         """Whether words up to a place forbid what a mention tells."""
         return how_bound(self.text.sentence[sentence.start : end]).negative and not self._undone(k)

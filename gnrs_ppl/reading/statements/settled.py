@@ -191,6 +191,7 @@ class Settled(Timing):
         self._settle_sequences()
         self._settle_coordinated()
         self._settle_banned_before()
+        self._settle_turned()
         self._settle_doers()
         self._settle_next_to()
         self._settle_due_later()

@@ -1,0 +1,564 @@
+"""Plain spoken ways to say a rule, told in the words of rules: "there are ten minutes, no more, in which they must …", "has two
+ways to go: … or …", "the gate is where a courier delivers", "what a nurse must do is …".
+
+What says nothing by itself is set aside: what does not count as something, what is no excuse, and what went wrong before
+the rule was made. The rest is told anew; what is read goes back to where it was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.otherwise import Part, Piece, made, moved
+from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durations
+from gnrs_ppl.reading.types import Span
+from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
+from gnrs_ppl.reading.wording import Wording
+
+_UNIT = r"(?:second|minute|hour|day|week|fortnight|month|year)"
+_BINDS = Wording(rf"\b(?:{MODAL})\b")
+_FROM = r"(?:after|from|following|of)\b"
+
+# limits of time
+_NO_MORE_THAN = Wording(
+    rf"\b(?:(?:no|not|never|nothing) (?:(?:an?|one|even an?|a single) {_UNIT} )?(?:more|longer|later) than|at (?:the )?most|in no more than|in at most)\s+"
+    rf"(?P<time>{PLAIN_DURATION})(?P<later>,? later(?: on)?\b|(?=\s+{_FROM} (?:that|this|then|which)\b))"
+)
+"""A time that is not to be exceeded, with what it runs from: no more than an hour later."""
+_NOT_A_UNIT_MORE = Wording(
+    rf"\b(?:no|not|never) (?:an?|one|even an?|a single) (?P<unit>{_UNIT}) (?:more|longer|later) than\s+"
+    rf"(?P<number>{NUMBER})(?!\s*{_UNIT})(?P<units>\b)(?:,? later\b)?"
+)
+"""The same, of a number of the unit that is told before it: not a minute more than ten."""
+_AND_NO_MORE = (
+    rf"(?:\s*[,–—-]?\s*(?:and |but )?(?:no|not|never|nothing) (?:(?:an?|one|even an?|a single)(?: single)?(?: {_UNIT})? )?(?:more|longer|over)(?=\s*[,;.–—]|\s+(?:to|in|within|for|from|after)\b)(?:\s*,)?|"
+    r"\s*,?\s*or (?:less|fewer|under|sooner)\b|\s*,?\s*(?:tops|max(?:imum)?\b\.?(?!\s+of)))"
+)
+_IN_AT_MOST = Wording(
+    rf"(?P<before>\b(?:in|inside(?: of)?|in under|in less than|under|for)\s+)?(?P<time>{PLAIN_DURATION})(?P<spare>{_AND_NO_MORE})(?=(?P<to>\s*(?:to|in which|within which|for)\b)?)"
+)
+"""A time with words behind it that say that it is the longest: two hours and no more, half an hour or less."""
+_INSIDE = Wording(rf"\b(?:inside of|in under|in less than)\s+(?={PLAIN_DURATION})")
+_HAS = Wording(
+    r"\b(?:ha(?:s|ve|d)|gets?|got|given|allowed|granted|there (?:is|are)|with)\s+(?:only |just |exactly )?$"
+)
+"""Before a time that somebody has for something."""
+_FROM_THAT = Wording(
+    rf"(?:(?<=[.;!?])\s+|^\s*)(?P<time>(?:(?:no|not) (?:more|later|longer) than\s+|at (?:the )?(?:most|latest),?\s+|within\s+)?{PLAIN_DURATION}\s+"
+    r"(?:(?:after|from|of) (?:that|this|then|it|which)|later|afterwards?|thereafter)(?P<limit>,?\s+at (?:the )?(?:very )?(?:latest|most|outside))?)\s*,?\s+"
+    r"(?P<rest>[^.;!?]+)"
+)
+"""At the beginning of a sentence, by when it is due after what was told before."""
+_NEXT_MAIN = Wording(
+    rf",?\s+(?:and|but)\s+(?=(?:[\w'’-]+\s+){{1,8}}?(?:(?:is|are)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|barred|off[- ]limits|not allowed|not permitted)|{MODAL})\b|"
+    r"(?:nobody|no one|none|nothing|no \w+)\b)"
+)
+"""Before a main clause that bans or binds by words of its own."""
+_STATE = Wording(
+    r"\b(?:(?P<have>ha(?:s|ve)|['’]s)(?!\s+to\b)|(?P<be>is|are))\s+(?=(?:\w+ly |been |then |already |all )*\w+)"
+)
+
+# alternatives behind a colon
+_MANY = r"(?:two|three|four|five|several|\d)"
+_CHOICE = rf"(?:an?(?: simple| clear)? (?:choice|alternative)|(?:exactly |just |only )?{_MANY} (?:\w+ )?(?:ways?|options|choices|possibilities|alternatives|courses|routes|roads|things))\b"
+_TO_CHOOSE = Wording(
+    rf"\b(?:(?P<has>(?:ha(?:s|ve)|gets?|faces?|(?:is|are) left with|(?:is|are) given)\s+{_CHOICE}(?P<more>[^.;:!?]{{0,50}}))|"
+    rf"(?P<one>(?P<modal>{MODAL}|can|may)\s+(?:do|choose|pick|take)\s+(?:exactly )?one of (?:the |these )?(?:following )?(?:{_MANY} )?(?:things|ways|steps|options|courses)?(?: only)?))"
+    r"\s*(?::|[–—]|(?<=\w),(?=\s*(?:either|to)\b))\s*(?P<either>either\s+)?(?P<to>to\s+)?(?P<ways>(?=[^.;!?]*\bor\b)[^.;!?]+)"
+)
+"""Before the ways of which somebody has to choose one."""
+_WAY = Wording(r"(?:(?!,?\s+or\b).)+")
+"""One of the ways that "or" joins."""
+_OR_TO = Wording(r"\bor\s+(?:else\s+)?(?P<to>to\s+)")
+_ONE_MUST = Wording(
+    rf"\s*[,;–—-]?\s*\b(?:but|and|though|yet)\s+(?:at least |exactly )?(?:one(?: or the other)?|either(?: one)?)(?:\s+of\s+(?:them|the (?:two|three)|these|those))?\s+(?:{MODAL})\s+(?:be\s+)?"
+    r"(?:done|chosen|taken|picked|happen|made|carried out)\b"
+)
+
+# a place or a doer told first
+_SUBJECT = r"(?:(?:an?|the|any|every|each|all|our|no)\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,3}?"
+_WHERE = Wording(
+    r"(?:(?<=[.;!?,:])\s+|^\s*|\s+(?:and|but)\s+)(?P<place>(?:the|an?|our|this|that|every|each)\s+[\w'’-]+(?:\s+(?!is\b|are\b|and\b)[\w'’-]+){0,4}|it|this|that)\s+"
+    r"(?P<is>(?:is|are)\s+(?P<not>not\s+|never\s+)?(?:also\s+)?(?:the (?:only )?(?:place|spot|room|point)\s+)?where)\s+(?P<rest>[^.;!?:]+)"
+)
+"""A place, and what is done there: the gate is where couriers deliver."""
+_AND_IT_IS = Wording(r",?\s+and\s+(?:it|this|that)\s+(?:is|['’]s)\s+(?:also\s+)?(?:the place\s+)?where\s+")
+_SOMETHING = Wording(
+    r"(?:(?<=[.;!?:])\s+|^\s*)(?P<doing>[a-z-]+ing\b[^.;!?,]*?),?\s+(?P<is>(?:is|are)\s+(?P<not>not\s+|never\s+)?(?:something|an? (?:job|task|thing)|work)\s+(?:(?:that|which)\s+)?)"
+    rf"(?P<who>(?!to\b|for\b){_SUBJECT})\s+(?P<how>(?:always\s+|only\s+)?(?P<never>never\s+)?(?:{MODAL}\s+(?:always\s+)?)?(?:do|does|don['’]t do|doesn['’]t do|do not do|does not do))\b(?P<rest>[^.;!?]*)"
+)
+"""A doing, and who does it: stamping the card is something librarians do."""
+_FEW = Wording(r"(?:only|just)\s+")
+"""Before those who alone may do something, of whom it is not asked."""
+_NOBODY = Wording(r"(?:nobody|no one|no-one|none)\b")
+_IT_IS_WHO = Wording(
+    rf"(?P<it>(?:,?\s+and\s+)?\bit(?:\s+is|['’]s)\s+)(?P<who>(?:up to )?(?:the|an?|our)\s+[\w'’-]+(?:\s+[\w'’-]+){{0,3}}?)\s+(?P<rel>who|that)\s+(?=(?:{MODAL})\b)"
+)
+_WHAT_IS = Wording(
+    rf"(?:(?<=[.;!?:,])\s+|^\s*)(?P<what>what\s+)(?P<who>(?!(?:must|may|can|should|shall|has|have|is|are)\b){_SUBJECT})\s+(?P<modal>{MODAL})\s+(?P<do>do\b)"
+    r"(?P<between>[^.;!?]*?),?\s+(?P<is>is\s+(?:to\s+)?)(?P<rest>[a-z][^.;!?]*)"
+)
+"""What somebody must do, and what that is."""
+_THERE_IS = Wording(
+    r"\b(?P<opens>unless|until|if|when|where|as long as|so long as|while)\s+there\s+(?P<is>(?:is|are|has been|have been)\s+(?P<no>no\s+|not\s+(?:yet\s+)?(?:an?\s+|any\s+)?)?(?:an?\s+|some\s+|any\s+)?)"
+    r"(?P<done>[a-z]+(?:ed|en|nt|id))\s+(?P<thing>[a-z][\w-]*)(?=\s+(?:for|of|on|in|to)\b|\s*,)"
+)
+"""A condition that something done to a thing is there: unless there is a published task."""
+_ANY = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*)(?P<any>any)\s+(?=[\w'’-]+(?:\s+[\w'’-]+)?\s+(?:who|that|[a-z]+ing)\b(?P<rest>[^.;!?]*))"
+)
+
+_NOT_DONE_YET = Wording(
+    r"\b(?P<as>(?:as|so) long as)\s+(?!(?:that|this|it)\b)(?P<state>[^.;:!?,]*?(?:n['’]t|\bnot|\bnever)\b[^.;:!?,]*),"
+)
+"""What bars something while it has not come about."""
+
+# what says nothing by itself
+_NOT_COUNT = Wording(
+    r"\b(?:do|does|did|will|would|can|could|shall)(?:n['’]t| not| never)\s+(?:really |ever |in itself |by itself |on its own |yet |also |simply )?count\b(?!\s+(?:the|an?|any|every|each|all|his|her|their|our|its|it|them)\b)"
+)
+"""Says that something is not taken for what a rule asks, and bans nothing."""
+_EXCUSES = Wording(
+    r"\b(?:is|are|was|were|makes?|counts? as|serves? as|gives?|will be|can be)\s+(?:(?:not|never|no|an?|any|the|only|good|enough|valid|acceptable|sufficient|fair|a good enough|one)\s+)*?"
+    r"(?:(?P<excuse>excuses?)|reasons?|justifications?|grounds?)\s+(?:enough\s+)?(?:for|to|not)\b"
+)
+_OMITS = Wording(
+    r"\b(?:late|later|lateness|delay\w*|behind(?: time)?|not\s+(?:to\s+)?\w+|without|fail\w*|miss(?:ing|ed)?|skip\w*|leaving out|forget\w*|omit\w*|absen\w+|overdue|slow\w*|overrun\w*|postpon\w+)\b"
+)
+"""What an excuse may be for: a delay, or something left undone."""
+_LEFT_UNDONE = Wording(r"\b(?:not|without)\s+(?:being\s+|having\s+)?\w+|\bfail\w*\s+to\b")
+"""What an excuse is for, where it is no delay: in a sentence of its own it is no ban of what was left undone."""
+_NEVER_ONE = Wording(
+    r"\s*,?\s*(?:but|and|though|yet)\s+(?:(?:it|that|this)\s+(?:is|['’]s)\s+)?(?:never|not|none|no)\s+(?:an?\s+)?(?:one|reason|excuse|any)?\s*(?:for|to)\b[^.;!?,]*"
+)
+_BLAMES = Wording(
+    r"\s*,?\s*(?:(?:and|but)\s+)?(?:nobody|no one|no-one|none of us|we)\s+(?:will|would|shall|won['’]t|is going to|are going to|may|is to)?\s*(?:ever |then )?"
+    r"(?:hold (?:it|that|this) against (?:\w+|(?:him|her) or (?:him|her))|blame (?:\w+|him or her)(?: for (?:it|that|this))?|think (?:any )?(?:the )?(?:less|worse) of \w+|mind|complain)(?=\s*[.,;!?]|\s*$)"
+)
+_OFTEN = Wording(
+    rf"\s*(?:already\s+|only\s+)?(?:twice|thrice|more than once|again and again|time and again|time and time again|repeatedly|too often|"
+    rf"(?:{NUMBER}|several|many|a few|some|countless) (?:times|occasions)|on (?:{_MANY}|a few|many) occasions)\b"
+)
+_WENT_WRONG = (
+    r"(?:disappeared|vanished|gone (?:missing|astray|wrong|lost|off|bad)|got(?:ten)? (?:lost|worse|mixed up)|been (?:stolen|lost|mislaid|mixed up|forgotten)|"
+    r"piled up|turned up (?:late|empty|broken)|spoil(?:ed|t)|broken(?: down)?|fallen through|ended in \w+|caused? \w+)"
+)
+_HAS_GONE_WRONG = Wording(
+    rf"(?<!that)(?<!which)(?<!who)\s(?P<wrong>(?:ha(?:s|ve)|had)\s+(?:\w+\s+){{0,3}}?{_WENT_WRONG})(?:\s+(?:this|last|on us|before|lately|recently|again|since|in|over|already|at)\b[^.;!?,]*)?\s*$"
+)
+_HAPPENED = Wording(r"\b(?:ha(?:s|ve|d)(?!\s+to\b)|was|were|went|got|came|did|lost|[a-z]+ed)\b")
+_WAS = Wording(r"\b(?:was|were|had|went|got|ha(?:s|ve) been)\b(?!\s+to\b)")
+_CONDITIONS = Wording(
+    r"\b(?:if|when|whenever|once|after|before|until|till|unless|where|wherever|as soon as|as long as|provided|except|only)\b"
+)
+_WE_USED = Wording(
+    r"\s*(?:we|they|people|everybody|everyone|i|you)\s+(?:all\s+|once\s+)?used\s+to\s+(?=[a-z])"
+)
+"""Begins what somebody did before the rule."""
+_SO = Wording(r"\s*,?\s+(?:so(?! that\b)|therefore|hence|which is why|that is why|and so)\s*,?\s+")
+_SENTENCE = re.compile(r"[^.;!?]*(?:[.](?=\d)[^.;!?]*)*[.;!?]*\s*")
+
+_SHORT = 12
+"""No more letters than this say nothing that is told as set aside."""
+_MARKS = Wording(
+    r"more than|longer than|later than|no more|not more|one more|no longer|or less|or fewer|or under|or sooner|tops|\bmax|inside|in under|in less|at most|at the (?:most|latest|outside)|after that|later|afterward|"
+    r"thereafter|: |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
+    r"complain|mind|long as|twice|thrice|once|again|repeatedly|often|times|occasions|used to|ha(?:s|ve|d) "
+)
+"""One of these stands in all that is told anew here, and is found sooner."""
+
+
+class Told(NamedTuple):
+    """A text in the words of rules, and what of it says nothing."""
+
+    piece: Piece
+    aside: tuple[Span, ...]
+    missed: tuple[Span, ...] = ()
+    """Ways to keep a rule, and limits of who may, that no act and no rule of the language shows."""
+
+
+class _Anew(NamedTuple):
+    span: Span
+    parts: tuple[Part, ...]
+    missed: tuple[Span, ...] = ()
+
+
+def told_plainly(text: str, words: Vocabulary) -> Told | None:
+    """The text with the words of rules in place of spoken ways to say them; None where it has none."""
+    if not _MARKS.search(text):
+        return None
+    aside, missed, piece = list[Span](), list[Span](), None
+    for way in (_said_beside, _clefts, _choices, _times_from, _limits):
+        now = piece.text if piece else text
+        found = sorted(way(now, words), key=lambda a: a.span)
+        if not found:
+            continue
+        parts, at = list[Part](), 0
+        for one in found:
+            if one.span.start >= at:
+                parts += [Span(at, one.span.start), *one.parts]
+                at = one.span.end
+                if (
+                    not one.parts
+                    and way in (_said_beside, _clefts)
+                    and one.span.end - one.span.start > _SHORT
+                ):
+                    aside.append(_stripped(now, one.span))
+                missed += [moved(span, piece) if piece else span for span in one.missed]
+        new = made(now, [*parts, Span(at, len(now))], (Span(0, len(text)),))
+        piece = new if piece is None else _composed(piece, new)
+    return Told(piece, tuple(aside), tuple(missed)) if piece else None
+
+
+def _composed(outer: Piece, inner: Piece) -> Piece:
+    """A piece of a piece, as one of the text that the first was made of."""
+    starts = tuple(outer.starts[min(s, len(outer.starts) - 1)] for s in inner.starts)
+    ends = tuple(outer.ends[max(e - 1, 0)] for e in inner.ends)
+    return Piece(inner.text, starts, ends, outer.of)
+
+
+def _stripped(text: str, span: Span) -> Span:
+    words = text[span.start : span.end]
+    return Span(
+        span.start + len(words) - len(words.lstrip(" ,;\n")), span.end - len(words) + len(words.rstrip())
+    )
+
+
+def _tells(text: str, span: Span, words: Vocabulary) -> bool:
+    """Whether words tell an act."""
+    tokens = tokens_of(text[span.start : span.end])
+    return any(m.score >= ENOUGH for m in words.match_acts(tokens, range(len(tokens)))[:1])
+
+
+def _binds(text: str) -> bool:
+    """Whether words bind, forbid or allow."""
+    return any(p.search(text) for p in (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION))
+
+
+def _sentences(text: str) -> Iterator[Span]:
+    at = 0
+    while at < len(text):
+        found = _SENTENCE.match(text, at)
+        end = found.end() if found and found.end() > at else at + 1
+        yield Span(at, end)
+        at = end
+
+
+# what says nothing by itself
+
+
+def _said_beside(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """What does not count as something, what is no excuse and whom nobody blames, and what went wrong once."""
+    small = text.lower()
+    if "count" in small:
+        for m in _NOT_COUNT.finditer(text):
+            if span := _own_clause(text, m, words):
+                yield _Anew(span, ())
+    if "excuse" in small or "reason" in small or "justification" in small or "ground" in small:
+        yield from (_Anew(span, ()) for span in _excuses(text, words))
+    if any(word in small for word in ("against", "blame", "worse of", "less of", "mind", "complain")):
+        for m in _BLAMES.finditer(text):
+            if not _tells(text, Span(*m.span()), words):
+                yield _Anew(Span(*m.span()), ())
+    for sentence in _sentences(text):
+        if (span := _narrated(text, sentence, words)) and _more_than(text, span):
+            yield _Anew(span, ())
+
+
+def _more_than(text: str, span: Span) -> bool:
+    """Whether a text says more than some of its words."""
+    return any(c.isalpha() for c in text[: span.start] + text[span.end :])
+
+
+def _clause_start(text: str, place: int) -> int:
+    """Where the clause begins that some words stand in: behind a mark, or a joint with a subject behind it."""
+    before = re.split(r"[.;:!?](?=\s)", text[:place])[-1]
+    joint = [*re.finditer(r"\s*,?\s+(?:and|(?<!nothing )but|yet|though|whereas)\s+|\s*[–—]\s+", before)]
+    opened = place - len(before)
+    return opened + joint[-1].start() if joint and joint[-1].end() < len(before) else opened
+
+
+def _clause_end(text: str, place: int) -> int:
+    behind = re.compile(
+        r"[.;:!?](?=\s|$)|,?\s+(?:and|but|so)\s+(?!no\b|never\b|not\b)|,\s+|\s+[–—]\s+|$"
+    ).search(text, place)
+    return behind.start() if behind else len(text)
+
+
+def _own_clause(text: str, m: re.Match[str], words: Vocabulary) -> Span | None:
+    """The clause of which some words are the predicate, where its subject binds nobody by words of its own."""
+    start, end = _clause_start(text, m.start()), _clause_end(text, m.end())
+    subject = text[start : m.start()]
+    if not subject.strip() or patterns.DUTY.search(subject) or patterns.PERMISSION.search(subject):
+        return None
+    if patterns.NEGATIVE.search(subject) or durations(subject) or _CONDITIONS.search(subject):
+        return None
+    return Span(start, end)
+
+
+def _excuses(text: str, words: Vocabulary) -> Iterator[Span]:
+    for m in _EXCUSES.finditer(text):
+        start, end = _clause_start(text, m.start()), _clause_end(text, m.end())
+        if not m["excuse"] and not _OMITS.search(text, m.end() - 3, end):
+            continue
+        subject = Span(start, m.start())
+        told = text[start : m.start()]
+        if re.search(r"(?:^|\s)(?:that|this|it)\s*$", told, re.IGNORECASE) and (
+            opened := re.search(
+                r"(?:^|[.;:!?]\s)\s*(?:if|when|where)\b[^.;:!?]*,\s*$",
+                text[: start + len(told.rstrip()) - 4],
+                re.IGNORECASE,
+            )
+        ):
+            start = opened.start() + (1 if text[opened.start()] in ".;:!?" else 0)
+            subject = Span(start, m.start())
+        if _tells(text, subject, words) or _BINDS.search(text, *subject):
+            continue
+        more = _NEVER_ONE.match(text, end)
+        end = more.end() if more else end
+        alone = text[:start].strip(" ")[-1:] in ("", *".;:!?") and text[end : end + 1] in ("", *".;!?")
+        if not alone or _LEFT_UNDONE.search(text, m.end() - 3, end):
+            yield Span(start, end)
+
+
+def _narrated(text: str, sentence: Span, words: Vocabulary) -> Span | None:
+    """What a sentence, or what stands in it before "so", only tells of what went wrong before."""
+    so = _SO.search(text, sentence.start + 1, sentence.end)
+    end = so.start() if so else sentence.end
+    told, whole = text[sentence.start : end].rstrip(" \n.;!"), Span(sentence.start, so.end() if so else end)
+    if not told or _BINDS.search(told):
+        return None
+    often = _OFTEN.match(told)
+    behind = often.end() if often else 0
+    was = _WAS.search(told, behind) if often else None
+    if was and not _CONDITIONS.search(told, behind, was.start()):
+        return whole
+    if patterns.PERMISSION.search(told) or _CONDITIONS.search(told, behind):
+        return None
+    wrong = _HAS_GONE_WRONG.search(told)
+    if wrong and _tells(told, Span(*wrong.span("wrong")), words):
+        return None
+    happened = often and _HAPPENED.search(told, behind)
+    return whole if wrong or happened or _WE_USED.match(told) else None
+
+
+# a place, a doer or a deed told first
+
+
+def _clefts(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    small = text.lower()
+    if "where" in small:
+        yield from _places(text, words)
+    if "something" in small or " job " in small or " task " in small or " thing " in small:
+        for m in _SOMETHING.finditer(text):
+            yield _done_by(m)
+    if "it is " in small or "it's " in small or "it’s " in small:
+        for m in _IT_IS_WHO.finditer(text):
+            it = Span(*m.span("it"))
+            yield _Anew(it, ((". ", it),) if re.search(r"\band\b", m["it"]) else ())
+            yield _Anew(Span(*m.span("rel")), ())
+    if "what " in small:
+        for m in _WHAT_IS.finditer(text):
+            yield from _what_is(text, m, words)
+    if "there " in small:
+        for m in _THERE_IS.finditer(text):
+            if _tells(text, Span(m.start("done"), m.end("thing")), words):
+                place = Span(*m.span("done"))
+                verb = "was not" if m["no"] else "was"
+                yield _Anew(
+                    Span(m.end("opens"), m.end("thing")),
+                    ((" a ", Span(*m.span("is"))), Span(*m.span("thing")), (f" {verb} ", place), place),
+                )
+    if "long as" in small:
+        for m in _NOT_DONE_YET.finditer(text):
+            if not _tells(text, Span(*m.span("state")), words):
+                yield _Anew(Span(*m.span("as")), (("If", Span(*m.span("as"))),))
+    if "any " in small:
+        for m in _ANY.finditer(text):
+            if not _binds(re.split(r",?\s+(?:and|but)\s", m["rest"])[0]):
+                yield _Anew(Span(*m.span("any")), (("Every", Span(*m.span("any"))),))
+
+
+def _places(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """What is done at a place, with the place before it."""
+    places = words.name_in  # a place must be one of the schema's
+    for m in _WHERE.finditer(text):
+        place = Span(*m.span("place"))
+        tokens = words.tokens_of(m["place"])
+        if m["place"] not in ("it", "this", "that") and not places("locations", tokens, range(len(tokens))):
+            continue
+        parts = list[Part]()
+        rest = Span(*m.span("rest"))
+        if m["place"] in ("it", "this", "that"):
+            continue
+        joint = _AND_IT_IS.search(text, *rest)
+        end = joint.start() if joint else rest.end
+        told = " it is forbidden that " if m["not"] else " "
+        parts += [("At ", place), place, (told, Span(*m.span("is"))), Span(rest.start, end)]
+        if joint:
+            parts += [
+                (". At ", Span(*joint.span())),
+                place,
+                (" ", Span(*joint.span())),
+                Span(joint.end(), rest.end),
+            ]
+        yield _Anew(Span(place.start, rest.end), tuple(parts))
+
+
+def _done_by(m: re.Match[str]) -> _Anew:
+    """A doing that somebody does or never does, as what must or must not be done; that somebody may do it asks nothing,
+    and that they alone do it is not read.
+    """
+    how, who = m["how"], Span(*m.span("who"))
+    whole = Span(m.start("doing"), m.end())
+    if _FEW.match(m["who"]):
+        return _Anew(whole, ((" ", whole),), (whole,))
+    nobody = _NOBODY.fullmatch(m["who"])
+    denied = m["not"] or m["never"] or nobody or "n't" in how or "n’t" in how or " not" in how
+    if patterns.PERMISSION.search(how) and not denied:
+        return _Anew(whole, ())
+    told = " must never be done by " if denied else " must be done by "
+    doer: Part = ("anybody", who) if nobody else who
+    return _Anew(whole, (Span(*m.span("doing")), (told, Span(*m.span("is"))), doer, Span(*m.span("rest"))))
+
+
+def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[_Anew]:
+    """What somebody must do, told as that they must do it."""
+    if not _tells(text, Span(*m.span("rest")), words):
+        return
+    between = Span(*m.span("between"))
+    parts: list[Part] = []
+    if text[between.start : between.end].strip(" ,"):
+        first = text[between.start : between.end].strip(" ,")
+        at = text.index(first, between.start)
+        parts += [Span(at, at + len(first)), (", ", between)]
+    parts += [
+        Span(*m.span("who")),
+        (" ", Span(*m.span("modal"))),
+        Span(*m.span("modal")),
+        (" ", Span(*m.span("is"))),
+        Span(*m.span("rest")),
+    ]
+    yield _Anew(Span(m.start("what"), m.end()), tuple(parts))
+
+
+# ways of which one is due
+
+
+def _choices(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    small = text.lower()
+    if " or " not in small:
+        return
+    for m in _TO_CHOOSE.finditer(text):
+        ways = Span(*m.span("ways"))
+        each = [
+            Span(m.start("ways") + w.start(), m.start("ways") + w.end()) for w in _WAY.finditer(m["ways"])
+        ]
+        said = _ONE_MUST.search(text, m.start(), len(text))
+        if not _tells(text, ways, words):
+            continue
+        free = m["one"] and re.fullmatch(r"can|may|could|might", m["modal"], re.IGNORECASE)
+        if free and not (said and said.start() <= ways.end):
+            continue
+        opening = Span(m.start(), ways.start)
+        parts: list[Part] = [("must either ", opening)]
+        at, end = ways.start, ways.end
+        if said and said.start() < end:
+            end = said.start()
+        for joint in _OR_TO.finditer(text, at, end):
+            parts.append(Span(at, joint.start("to")))
+            at = joint.end("to")
+        parts.append(Span(at, end))
+        untold = tuple(way for way in each if way.start < end and not _tells(text, way, words))
+        stop = max(ways.end, said.end() if said and said.start() <= ways.end else 0)
+        yield _Anew(Span(m.start(), stop), tuple(parts), untold)
+
+
+# times
+
+
+def _times_from(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """What is due so long after what was told before, with the words for that where rules have them."""
+    if not durations(text):
+        return
+    for m in _FROM_THAT.finditer(text):
+        limits = m["limit"] or re.match(r"no|at|within", m["time"], re.IGNORECASE)
+        if not limits or not text[: m.start()].strip():
+            continue
+        time, rest = Span(*m.span("time")), Span(*m.span("rest"))
+        joint = _NEXT_MAIN.search(text, *rest)
+        own = Span(rest.start, joint.start() if joint else rest.end)
+        parts: list[Part] = [("After that, ", time), *_made_due(text, own)]
+        length = durations(m["time"])[0]
+        at = Span(time.start + length.start, time.start + length.end)
+        parts += [(" within ", at), at]
+        if joint:
+            parts += [(". ", Span(*joint.span())), Span(joint.end(), rest.end)]
+        yield _Anew(Span(time.start, rest.end), tuple(parts))
+
+
+def _made_due(text: str, own: Span) -> list[Part]:
+    """Words that tell what is the case by then, as what must be."""
+    said = text[own.start : own.end]
+    state = None if _binds(said) else _STATE.search(text, *own)
+    if state is None:
+        return [own]
+    verb = Span(*state.span())
+    return [
+        Span(own.start, verb.start),
+        ("must have " if state["have"] else "must be ", verb),
+        Span(verb.end, own.end),
+    ]
+
+
+def _limits(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """Times that words beside them make limits, as times within which something is due."""
+    if not ANY_UNIT.search(text):
+        return
+    small = text.lower()
+    if "than" in small:
+        for m in _NOT_A_UNIT_MORE.finditer(text):
+            span = Span(*m.span())
+            plural = "" if m["number"] in ("a", "an", "one", "1") else "s"
+            opens = "" if _HAS.search(text[: m.start()]) else "within "
+            yield _Anew(
+                span,
+                ((opens, span), Span(*m.span("number")), (f" {m['unit']}{plural}", Span(*m.span("unit")))),
+            )
+    if "than" in small or "at most" in small or "at the most" in small:
+        for m in _NO_MORE_THAN.finditer(text):
+            before = re.search(r"(?:\bin|\bwithin)\s+$", text[: m.start()], re.IGNORECASE)
+            than = Span(before.start() if before else m.start(), m.start("time"))
+            yield _Anew(Span(than.start, m.end()), (("within ", than), Span(*m.span("time"))))
+    if "inside" in small or "in under" in small or "in less" in small:
+        for m in _INSIDE.finditer(text):
+            yield _Anew(Span(*m.span()), (("within ", Span(*m.span())),))
+    if any(
+        word in small
+        for word in ("more", "longer", "less", "fewer", "under", "sooner", "tops", "max", "over")
+    ):
+        for m in _IN_AT_MOST.finditer(text):
+            yield from _in_at_most(text, m)
+
+
+def _in_at_most(text: str, m: re.Match[str]) -> Iterator[_Anew]:
+    time, spare = Span(*m.span("time")), Span(*m.span("spare"))
+    before = text[: m.start()]
+    has = _HAS.search(before) or m["to"]
+    if (
+        re.search(r"\b(?:after|than|every|at least|per|within|last)\s+$", before, re.IGNORECASE)
+        and not m["before"]
+    ):
+        if re.search(r"\bwithin\s+$", before, re.IGNORECASE):
+            yield _Anew(spare, ((" ", spare),))
+        return
+    opens: tuple[Part, ...] = (
+        () if has and not m["before"] else (("within ", Span(m.start(), max(time.start, m.start() + 1))),)
+    )
+    if m["before"] == "for ":
+        return
+    yield _Anew(Span(m.start(), spare.end), (*opens, time))
