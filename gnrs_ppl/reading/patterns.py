@@ -389,6 +389,8 @@ OTHER_THAN = _words(
     r"(?:has|had|have|takes?|took) no (?:part|hand|say|share) in)"
 )
 """Says so too, where nothing else orders the acts."""
+DONE_TO = Wording(r"\b(?:that|which|who)\s+(?:ha(?:s|ve)|was|were|is|are)\b")
+"""Before what was done to a thing."""
 LACKED = Wording(
     r"\b(?:who|that|which)\s+(?:(?:was|were|is|are|has|have|had)\s+(?:not|never)|\w+n't)\s+(?:yet\s+|been\s+)*$"
 )

@@ -168,9 +168,9 @@ class Doubted(Stated):
 
     def _lacks_what_it_limits(self, reading: Reading) -> Clause | None:
         """The main clause that tells no act, where a reading alone is of what may not be lacking for it: "nobody leaves without
-        having been triaged" neither bans nor asks for a triage where no leaving is recorded.
+        having been triaged" bans no triage where no leaving is recorded.
         """
-        if reading.template not in ("absence", "existence") or reading.activation is not None:
+        if reading.template != "absence" or reading.activation is not None:
             return None
         sub = self._clause_at(reading.targets[0].span.end - 1)
         if sub is None or sub.kind not in _LACKING:

@@ -52,8 +52,6 @@ _LOOKS_BACK = Wording(
 _AND = Wording(r"\band\b")
 _BETWEEN = Wording(r"\bbetween\b(?P<one>[^.;]*?)\band\b")
 _FROM_TO = Wording(r"\bfrom\b(?P<one>[^.;]*?)\b(?:to|until|till)\b(?=[^.;]*\b(?:pass|elapse|go by)\b)")
-_WHICH = Wording(r"\b(?:that|which|who)\s+(?:ha(?:s|ve)|was|were|is|are)\b")
-"""Before what was done to a thing."""
 _LEADS = next(pattern for name, pattern in patterns.RELATIONS if name == "leads")
 _BARS_BOTH = Wording(
     rf"\b(?:never|cannot|\w+n['’]t|(?:may|must|shall|should|can|is to|are to|do|does) not)\b|\bno \w+(?: \w+)? (?:may|must|shall|should|can)\b|{DISAPPROVES.pattern}"
@@ -138,7 +136,7 @@ class Placing(Pending):
         behind = sentence.start + goes_by.end()
         first = self._best_in(sentence.start + goes_by.start("since"), sentence.start + goes_by.end("since"))
         told = [k for k in self._told_in(sentence) if self._starts(k) >= behind]
-        done = [k for k in told if _WHICH.search(self.text.sentence[behind : self._starts(k)])][:1]
+        done = [k for k in told if patterns.DONE_TO.search(self.text.sentence[behind : self._starts(k)])][:1]
         due = self._best_in(behind, sentence.end)
         if first is None and len(told) == 2 and done:
             first, (due,) = done[0], (k for k in told if k not in done)

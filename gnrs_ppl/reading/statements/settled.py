@@ -241,7 +241,15 @@ class Settled(Timing):
                 and how_bound(sentence.text).permitted
             ):
                 modal = patterns.MODAL_VERB.search(sentence.text)
-                behind = [k for k in told if modal and self._starts(k) > sentence.start + modal.start()]
+                behind = [
+                    k
+                    for k in told
+                    if modal
+                    and self._starts(k) > sentence.start + modal.start()
+                    and not patterns.DONE_TO.search(
+                        self.text.sentence, sentence.start + modal.end(), self._starts(k)
+                    )
+                ]
                 allowed = behind[0] if behind else told[0]
                 (done,) = (k for k in told if k != allowed)
             else:
