@@ -464,7 +464,7 @@ class Table(NamedTuple):
 
     def total(self, features: Iterable[str]) -> NDArray[np.float64]:
         """The weights of some features together; those that no fit knows have none."""
-        found = sorted(self.at[feature] for feature in self.at.keys() & set(features))
+        found = sorted({row for row in map(self.at.get, features) if row is not None})
         total: NDArray[np.float64] = np.add.reduce(self.rows[found], axis=0)
         return total
 

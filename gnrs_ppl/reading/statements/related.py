@@ -81,6 +81,7 @@ class Related(Settled):
     def __init__(self, text: Constructions, weights: Weights) -> None:
         super().__init__(text, weights)
         self.relations = self._relations()
+        self._ways = {r.target for r in self.relations if r.label == "or"}
 
     def _relations(self) -> dict[Relation, Likely]:
         """Every relation of two acts, or of one, with its probability: that some mention of the target says
@@ -91,6 +92,7 @@ class Related(Settled):
         of_sentence = {span: (self._earliest(*span), self._meant(*span)) for span in spans}
         for t, (of_mention, span) in enumerate(zip(self.options, self.marked.sentences, strict=True)):
             earliest, meant = of_sentence[span]
+            likeliest = max((o.probability for o in of_mention if o.label != "none"), default=0.0)
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
@@ -105,7 +107,6 @@ class Related(Settled):
                     label = _DENIED[label]
                 if label == "absence" and self._once_more(t):
                     label = "at_most"
-                likeliest = max(o.probability for o in of_mention if o.label != "none")
                 if label == "absence" and probability == likeliest and self._asks_plainly(t):
                     label = "existence"
                 if a is not None and meant:
@@ -312,9 +313,12 @@ class Related(Settled):
 
         others = [a for a in dict.fromkeys(self.marked.acts) if a not in (relation.target, relation.other)]
         for act in others:
-            probability, k = share(act)
-            if probability >= LIKELY:
-                found[act] = k
+            if act in self._ways:
+                probability, k = share(act)
+                if probability >= LIKELY:
+                    found[act] = k
+        if not found:
+            return []
         for act in others:
             probability, k = share(act, relation._replace(target=act))
             if act not in found and probability >= LIKELY and first < k < max(found.values(), default=-1):
