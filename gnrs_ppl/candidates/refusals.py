@@ -310,8 +310,10 @@ def _unread_person(material: Material, reading: Reading) -> Refused | None:
     who = COMPARED_WITH.search(readings.sentence)
     if opener is None or who is None or who.start("did") not in {u.span.start for u in readings.unread}:
         return None
-    phrases = [a.phrase or "" for a in material.context.schema.actions if a.name == opener.activity]
-    told = " ".join([readings.sentence[opener.span.start : opener.span.end], *phrases])
+    acts = (opener, *reading.targets)
+    named = {act.activity for act in acts}
+    phrases = [a.phrase or "" for a in material.context.schema.actions if a.name in named]
+    told = " ".join([*(readings.sentence[a.span.start : a.span.end] for a in acts), *phrases])
     known = {verb for form in re.findall(r"\w+", told.lower()) for verb in lemmas(form, "v")}
     if known & set(lemmas(who["did"].lower(), "v")):
         return None
