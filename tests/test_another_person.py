@@ -138,6 +138,18 @@ def test_directly_and_by_another_person_is_asked_beside_each_other(scene: Contex
     assert all(draft.said)
 
 
+def test_whoever_did_the_act_that_must_come_first_is_compared_with(scene: Context) -> None:
+    text = "An invoice may only be paid after it was approved, and by another person than the one who approved it."
+    (constraint,) = drafted(scene, text).structure.norm.constraints
+    assert (constraint.template, constraint.correlate) == ("precedence", "different_resource")
+
+
+def test_what_only_says_of_whom_another_person_is_meant_is_not_asked_for(scene: Context) -> None:
+    text = "An invoice must be approved within five days, by another person than the one who posted it."
+    with pytest.raises(Refused, match="state the duty, and in a sentence of its own who may not do both"):
+        drafted(scene, text)
+
+
 def test_a_person_whom_the_rule_does_not_start_from_is_refused(scene: Context) -> None:
     with pytest.raises(Refused, match="compares persons only with the act that opens the rule") as refused:
         drafted(scene, "Invoices above 100 euros may be paid only after another person has approved them.")

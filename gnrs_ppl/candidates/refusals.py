@@ -308,6 +308,13 @@ def _unread_person(material: Material, reading: Reading) -> Refused | None:
     """Another person than one whose act was not read: a rule must not compare with its opener instead."""
     readings, opener = material.readings, reading.activation
     who = COMPARED_WITH.search(readings.sentence)
+    asks = reading.template in ("response", "chain_response", "succession")
+    if who and asks and any(t.span.start <= who.start("did") < t.span.end for t in reading.targets):
+        return Refused(
+            f"{who['did']!r} only says of whom another person is meant, and does not ask for that act",
+            "state the duty, and in a sentence of its own who may not do both",
+            reason="part_not_read",
+        )
     if opener is None or who is None or who.start("did") not in {u.span.start for u in readings.unread}:
         return None
     acts = (opener, *reading.targets)
