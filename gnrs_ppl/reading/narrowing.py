@@ -94,6 +94,8 @@ _OF_SO_MANY = re.compile(
     re.IGNORECASE,
 )
 """A number of things, and not of times."""
+_COUNTS = frozenset({"number", "count", "total"})
+"""What a text says of something by counting it."""
 _HOW_OFTEN = ("twice", "thrice", "times")
 _STATES_WHEN = ("without", "before", "after")
 """Clauses that say after or before what something binds, where they tell an act."""
@@ -266,7 +268,7 @@ def _of_another_thing(text: str, tokens: Sequence[Token], clause: Clause, lost: 
     orders".
     """
     opens = _THING_FOR.match(text, clause.start, clause.end) if clause.kind == "main" else None
-    if opens is None or opens["head"].lower() in _NARROWS_NOTHING | _NOBODY_IN_PARTICULAR:
+    if opens is None or opens["head"].lower() in _NARROWS_NOTHING | _NOBODY_IN_PARTICULAR | _COUNTS:
         return ""
     missed = any(tokens[i].start == opens.start("head") for i in lost)
     return opens["head"] if missed and lemmas(opens["head"].lower(), "n") else ""
