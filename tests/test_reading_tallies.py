@@ -125,3 +125,53 @@ def test_what_is_forbidden_unless_the_other_is_there_comes_after_it(
 def test_one_of_two_and_not_both(schema: str, text: str, one: str, other: str) -> None:
     found = [(s.best.template, {*s.best.activities}) for s in read(text, SCHEMAS[schema]).statements]
     assert found == [("existence", {one, other}), ("not_coexistence", {one, other})]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "verb"),
+    [
+        (
+            "invoices",
+            "A payment is only allowed if the invoice was approved, or a director has waived it.",
+            "waived",
+        ),
+        ("library", "A book may only be lent if it was reserved or the director has agreed to it.", "agreed"),
+        (
+            "hospital",
+            "A patient may be checked out only if an X-ray was taken, or the relatives have objected.",
+            "objected",
+        ),
+        (
+            "library",
+            "A late fee must be charged unless the book was returned or the reader has moved away.",
+            "moved",
+        ),
+    ],
+)
+def test_another_way_that_nobody_records_is_told(schema: str, text: str, verb: str) -> None:
+    readings = read(text, SCHEMAS[schema])
+    assert [readings.words(u.span) for u in readings.unread if u.another] == [verb]
+
+
+def test_another_way_that_is_recorded_is_read() -> None:
+    text = "A book may only be lent if it was reserved or it was stamped."
+    found = read(text, SCHEMAS["library"])
+    assert not any(u.another for u in found.unread)
+    assert [s.best.template for s in found.statements] == ["precedence"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ("library", "A reservation without a prior weighing is not allowed."),
+        ("invoices", "A payment without a stocktaking is forbidden."),
+    ],
+)
+def test_what_is_barred_without_something_unrecorded_is_not_barred_altogether(schema: str, text: str) -> None:
+    assert not told(text, schema)
+
+
+def test_every_case_ends_with_what_is_said() -> None:
+    text = "Every invoice ends with a payment or a rejection."
+    found = [(s.best.template, {*s.best.activities}) for s in read(text, SCHEMAS["invoices"]).statements]
+    assert found == [("end", {"Pay", "Reject"})]

@@ -89,6 +89,8 @@ _EXCEPTED = re.compile(r"[^,.;]*\b(?:excepted|exempt(?:ed)?|excluded)\b", re.IGN
 """Tells behind them those that a rule does not hold for."""
 _OTHERWISE = re.compile(r"\W*(?:and |or )?(?:otherwise|else|failing|if not|or)\b(?:\W+\w+){2}", re.IGNORECASE)
 """Begins another way to keep a rule, or what follows where it is not kept."""
+_BOTH = re.compile(r"\bboth (?:(?:an?|the) )?(?P<one>[\w-]+) and\b", re.IGNORECASE)
+"""The first of two things that are asked for together."""
 _OF_SO_MANY = re.compile(
     r"\b(?:from|by|to|for|with|of|at|in) (?:at least|at most|exactly|no more than|no fewer than) \w+ (?P<what>[a-z]+)",
     re.IGNORECASE,
@@ -244,6 +246,9 @@ def _told_beside(
     excepted = _EXCEPTED.search(text, within.start, within.end)
     if excepted and any(excepted.start() <= tokens[i].start < excepted.end() for i in lost):
         return excepted[0].strip()
+    both = _BOTH.search(text, within.start, within.end)
+    if both and any(tokens[i].start == both.start("one") for i in lost) and lemmas(both["one"].lower(), "n"):
+        return both["one"]
     things = _OF_SO_MANY.search(text, within.start, within.end)
     if counted and things and any(tokens[i].start == things.start("what") for i in lost):
         return things[0]

@@ -52,6 +52,11 @@ _NONE_THERE = Wording(
     r"out of the question|(?:not|never)\s+(?:allowed|permitted|possible|acceptable))(?=\s*[.,;:!?]|\s*$)"
 )
 """The same, of what is barred unless there is the other."""
+_WITHOUT_A_PRIOR = Wording(
+    rf"(?<![\w’'-] )(?:an?|the|any|every|each)\s+(?P<then>{_SHORT}?)\s+without\s+(?:(?:an?|the|any)\s+)?(?:(?:prior|previous|preceding|earlier)\s+)?(?P<first>{_SHORT}?)\s+"
+    r"(?:is|are)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|barred|ruled out|an? (?:breach|error|fault|violation)|(?:not|never)\s+(?:allowed|permitted|possible|acceptable))(?=\s*[.,;:!?]|\s*$)"
+)
+"""The same, of what is barred without the other."""
 _SINGLE = re.compile(r"\b(?:each|every|any)(?P<single>\s+single)\s", re.IGNORECASE)
 """Where it only stresses that none is left out, and counts nothing."""
 
@@ -108,10 +113,10 @@ def _told_anew(text: str, start: int, words: Vocabulary) -> Iterator[_Anew]:
             told = "It is a breach if " if fails else "It must be that "
             yield _Anew(Span(*m.span()), ((told, Span(*m.span())),))
     if "unless" in small or "until" in small or "till" in small or "without" in small or "absence" in small:
-        for m in _NONE_THERE.finditer(text, start):
+        for m in (*_NONE_THERE.finditer(text, start), *_WITHOUT_A_PRIOR.finditer(text, start)):
             first, then = Span(*m.span("first")), Span(*m.span("then"))
-            if all(_tells(text, s, words) for s in (first, then)):
-                no = Span(m.start(), first.start)
+            if "without" in m[0].lower() or all(_tells(text, s, words) for s in (first, then)):
+                no = Span(m.start(), min(first.start, then.start))
                 yield _Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))
     if small.count("no ") > 1:
         for m in _NO_NO.finditer(text, start):

@@ -96,11 +96,12 @@ class Pending(Lacking):
             )
             if opened is None or barred is None:
                 continue
-            told = [k for k in self._told_in(sentence) if self._starts(k) >= sentence.start + opened.end()]
+            told = list(self._told_in(sentence))
             if len(told) != 2 or self.marked.acts[told[0]] == self.marked.acts[told[1]]:
                 continue
             first, then = told
-            between = self.text.sentence[self._starts(first) : self._starts(then)]
+            ends = [self.text.tokens[max(self.marked.mentions[k].told[0].used)].start for k in told]
+            between = self.text.sentence[min(ends) : max(ends)]
             place = _NOT_BOTH.search(sentence.text)
             bound = how_bound(sentence.text[: place.start()] if place else sentence.text)
             if _OR.search(between) and not (bound.negative or bound.permitted):

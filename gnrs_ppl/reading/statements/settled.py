@@ -609,7 +609,9 @@ class Settled(Timing):
     def _settle_bounds(self) -> None:
         """What a case must begin or end with is its first or last act, where no other act is said to end so."""
         for clause, _ in self.text.bound_clauses:
-            bounds = patterns.ENDS_WITH.search(self.text.sentence, clause.start, clause.end)
+            bounds = patterns.ENDS_WITH.search(
+                self.text.sentence, clause.start, clause.end
+            ) or patterns.EACH_ENDS_WITH.search(self.text.sentence, clause.start, clause.end)
             behind = [k for k in self._inside(clause) if bounds and self._starts(k) >= bounds.end()]
             told = [k for k in self._inside(clause) if self.marked.mentions[k].told[0].head]
             ending = [k for k in told if bounds and bounds.start() <= self._starts(k) < bounds.end()]
