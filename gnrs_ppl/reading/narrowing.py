@@ -89,11 +89,15 @@ _EXCEPTED = re.compile(r"[^,.;]*\b(?:excepted|exempt(?:ed)?|excluded)\b", re.IGN
 """Tells behind them those that a rule does not hold for."""
 _OTHERWISE = re.compile(r"\W*(?:and |or )?(?:otherwise|else|failing|if not|or)\b(?:\W+\w+){2}", re.IGNORECASE)
 """Begins another way to keep a rule, or what follows where it is not kept."""
+_BOTH = re.compile(r"\bboth (?:(?:an?|the) )?(?P<one>[\w-]+) and\b", re.IGNORECASE)
+"""The first of two things that are asked for together."""
 _OF_SO_MANY = re.compile(
     r"\b(?:from|by|to|for|with|of|at|in) (?:at least|at most|exactly|no more than|no fewer than) \w+ (?P<what>[a-z]+)",
     re.IGNORECASE,
 )
 """A number of things, and not of times."""
+_COUNTS = frozenset({"number", "count", "total"})
+"""What a text says of something by counting it."""
 _HOW_OFTEN = ("twice", "thrice", "times")
 _STATES_WHEN = ("without", "before", "after")
 """Clauses that say after or before what something binds, where they tell an act."""
@@ -242,6 +246,9 @@ def _told_beside(
     excepted = _EXCEPTED.search(text, within.start, within.end)
     if excepted and any(excepted.start() <= tokens[i].start < excepted.end() for i in lost):
         return excepted[0].strip()
+    both = _BOTH.search(text, within.start, within.end)
+    if both and any(tokens[i].start == both.start("one") for i in lost) and lemmas(both["one"].lower(), "n"):
+        return both["one"]
     things = _OF_SO_MANY.search(text, within.start, within.end)
     if counted and things and any(tokens[i].start == things.start("what") for i in lost):
         return things[0]
@@ -266,7 +273,7 @@ def _of_another_thing(text: str, tokens: Sequence[Token], clause: Clause, lost: 
     orders".
     """
     opens = _THING_FOR.match(text, clause.start, clause.end) if clause.kind == "main" else None
-    if opens is None or opens["head"].lower() in _NARROWS_NOTHING | _NOBODY_IN_PARTICULAR:
+    if opens is None or opens["head"].lower() in _NARROWS_NOTHING | _NOBODY_IN_PARTICULAR | _COUNTS:
         return ""
     missed = any(tokens[i].start == opens.start("head") for i in lost)
     return opens["head"] if missed and lemmas(opens["head"].lower(), "n") else ""

@@ -266,6 +266,10 @@ ENDS_WITH = Wording(
     r"(?:(?P<end>end|close|conclude|finish|terminate)|begin|start|open) (?:in|with|by|on)\b"
 )
 """Before the acts by which a case ends, or begins."""
+EACH_ENDS_WITH = Wording(
+    r"(?:^|(?<=\W))(?:(?<=every )|(?<=each )|(?<=any ))\w+ (?:always )?(?P<verb>(?:(?P<end>ends|closes|concludes|finishes|terminates)|begins|starts|opens) (?:in|with|by|on)\b)"
+)
+"""The same, of every case and without a word that binds."""
 BEFORE_THE_END = Wording(
     r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
     r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"

@@ -197,7 +197,7 @@ _MEASURE = r"(?:euros?|eur|dollars?|pounds?|kilos?|kg|kilograms?|tons?|tonnes?|g
 _TIMES = rf"(?:(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice))"
 _BEFORE = (
     rf"(?P<how>(?P<most>at most|no more than|not more than|never more than|a maximum of|maximum|up to|at the most|as many as|"
-    rf"more than)|(?P<least>at least|no fewer than|not less than"
+    rf"more than)|(?P<least>at least|no fewer than|no less than|not less than|not fewer than|never (?:less|fewer) than"
     rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only(?! an?\b)))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
     rf"one)(?=\s+\w|\W*$)(?(least)(?!\s+of\b))(?!\s+(?:in (?!the\b|any\b|each\b|every\b|all\b)|of(?! (?:them|these|those)\b)|out of|per cent|percent|{_UNIT}|{_MEASURE})\b))"
 )
@@ -206,8 +206,8 @@ _LIMIT = r",? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))"
 _BEHIND = (
     rf"\b{_TIMES}(?: {_PER})?{_LIMIT}",
     rf"\b(?P<m>{NUMBER})(?: {_PER})?{_LIMIT}",
-    rf"\b(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+(?: [a-z]+){{0,2}}{_LIMIT}",
-    rf"\b(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+ (?:is|are) the (?P<most>most|maximum|limit)\b",
+    rf"\b(?!an? (?!couple|dozen|single)|the )(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+(?: [a-z]+){{0,2}}{_LIMIT}",
+    rf"\b(?!an? (?!couple|dozen|single)|the )(?P<m>{NUMBER}) (?!{_UNIT}\b)[a-z]+ (?:is|are) the (?P<most>most|maximum|limit)\b",
     r"\btimes\b[^.;]*?\b(?P<most>(?:never|not|no) more than|at most) (?P<m>two|three|four|five|six|seven|eight|nine|ten)(?=\s*(?:[.,;]|$))",
     r"\b(?P<m>one),?(?P<exactly> and only one)\b",
     rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
@@ -218,6 +218,12 @@ _TOO_OFTEN = re.compile(
     re.IGNORECASE,
 )
 """So often is once too many."""
+_ASKED = re.compile(r"\b(?:must|shall|should|(?:has|have|needs?) to|is to|are to|required)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|cannot|\w+n['’]t|no|nobody|none|neither|nor|without|forbidden|prohibited|banned|barred|breach|error|fault|wrong|violation|unacceptable|avoid\w*)\b",
+    re.IGNORECASE,
+)
+"""More than so many are asked for by the former, where none of the latter stands with it."""
 _COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
 _COUNTED = re.compile(
     r"most|least|times|once|twice|thrice|m(?:ax|in)imum|more than|less than|fewer|up to|as many as|exactly|precisely|only"
@@ -242,4 +248,7 @@ def count_of(text: str) -> Count | None:
     limit: Literal["most", "least", "exact"] = (
         "most" if told.get("most") else "least" if told.get("least") else "exact"
     )
-    return Count(times, limit, (told.get("how") or "").lower() == "more than", first[0])
+    above = (told.get("how") or "").lower() == "more than"
+    if above and _ASKED.search(text) and not _DENIED.search(text):
+        limit = "least"
+    return Count(times, limit, above, first[0])

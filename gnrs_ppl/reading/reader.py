@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.alternatives import with_untold_ways
 from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
@@ -165,13 +166,14 @@ def _stated(
             found = _with_further(found, placed(more, data.found, attributes, piece.of))
         if all(not s.start < one.span.end or s.end <= one.span.start for s in _used(found)):
             found = replace(found, unread=tuple(sorted({*found.unread, Unread(one.span)})))
-    return replace(
+    found = replace(
         found,
         unread=tuple(sorted((*found.unread, *(Unread(span) for span in beside.unread)))),
         evidence=beside.evidence,
         procedure=beside.procedure,
         unheld=data.unheld,
     )
+    return with_untold_ways(found)
 
 
 def _used(readings: Readings) -> list[Span]:
@@ -699,14 +701,14 @@ def _at(reading: Reading, span: Span, length: Length) -> Reading:
 
 
 def _less_contradicted(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements less duties that another one bans, neither within a time: what is told as it was, and must not be."""
-    banned = {
-        s.best.activities for s in statements if s.best.template == "not_response" and s.best.time is None
-    }
+    """Statements less duties that another one bans, within no time or the same: what is told as it was, and must not be."""
+
+    def within(s: Statement) -> Span | None:
+        return s.best.time.span if s.best.time else None
+
+    banned = {(s.best.activities, within(s)) for s in statements if s.best.template == "not_response"}
     return [
-        s
-        for s in statements
-        if s.best.template != "response" or s.best.time is not None or s.best.activities not in banned
+        s for s in statements if s.best.template != "response" or (s.best.activities, within(s)) not in banned
     ]
 
 

@@ -15,6 +15,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.otherwise import Part, Piece, made, moved
 from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durations
+from gnrs_ppl.reading.tallies import and_no_more, latest, tallies
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.wording import Wording
@@ -165,7 +166,7 @@ _SENTENCE = re.compile(r"[^.;!?]*(?:[.](?=\d)[^.;!?]*)*[.;!?]*\s*")
 _SHORT = 12
 """No more letters than this say nothing that is told as set aside."""
 _MARKS = Wording(
-    r"more than|longer than|later than|no more|not more|one more|no longer|or less|or fewer|or under|or sooner|tops|\bmax|inside|in under|in less|at most|at the (?:most|latest|outside)|after that|later|afterward|"
+    r"more than|ends? up|fewer than|less than|number of|no (?:second|third|fourth|fifth)|exceed|latest|next |following |tomorrow|immediately|at once|promptly|delay|directly|longer than|later than|no more|not more|one more|no longer|or less|or fewer|or under|or sooner|tops|\bmax|inside|in under|in less|at most|at the (?:most|latest|outside)|after that|later|afterward|"
     r"thereafter|: |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
     r"complain|mind|long as|twice|thrice|once|again|repeatedly|often|times|occasions|used to|ha(?:s|ve|d) "
 )
@@ -192,7 +193,7 @@ def told_plainly(text: str, words: Vocabulary) -> Told | None:
     if not _MARKS.search(text):
         return None
     aside, missed, piece = list[Span](), list[Span](), None
-    for way in (_said_beside, _clefts, _choices, _times_from, _limits):
+    for way in (_said_beside, _clefts, _choices, _times_from, _limits, _and_no_more, _counted):
         now = piece.text if piece else text
         found = sorted(way(now, words), key=lambda a: a.span)
         if not found:
@@ -513,6 +514,18 @@ def _made_due(text: str, own: Span) -> list[Part]:
         ("must have " if state["have"] else "must be ", verb),
         Span(verb.end, own.end),
     ]
+
+
+def _and_no_more(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """How many there may be of what the rest of a sentence is about."""
+    for span, parts in and_no_more(text, lambda span: _tells(text, span, words)):
+        yield _Anew(span, parts)
+
+
+def _counted(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """How many there may be, and by when at the latest."""
+    for span, parts in (*tallies(text, lambda span: _tells(text, span, words)), *latest(text)):
+        yield _Anew(span, parts)
 
 
 def _limits(text: str, words: Vocabulary) -> Iterator[_Anew]:

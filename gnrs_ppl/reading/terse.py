@@ -15,6 +15,7 @@ from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.otherwise import Part, Piece, made
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
+from gnrs_ppl.reading.wording import Wording
 
 _NUMBER = r"\d+(?:[.-]\d+)*(?:\([a-z\d]{1,3}\))*"
 _LABEL = re.compile(
@@ -45,6 +46,17 @@ _NO_NO = re.compile(
     re.IGNORECASE,
 )
 """The one thing not without the other before it."""
+_NONE_THERE = Wording(
+    rf"\b(?:(?:unless|until|till)\s+there\s+(?:is|are|was|were|has been|have been)|without|in the absence of)\s+(?:(?:an?|the|any|some)\s+)?(?P<first>{_SHORT}?)\s*,\s*"
+    rf"(?:(?:an?|the|any|every|all)\s+)?(?P<then>(?!it\b|this\b|that\b|there\b){_SHORT}?)\s+(?:is|are)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|barred|ruled out|excluded|off[- ]limits|"
+    r"out of the question|(?:not|never)\s+(?:allowed|permitted|possible|acceptable))(?=\s*[.,;:!?]|\s*$)"
+)
+"""The same, of what is barred unless there is the other."""
+_WITHOUT_A_PRIOR = Wording(
+    rf"(?<![\w’'-] )(?:an?|the|any|every|each)\s+(?P<then>{_SHORT}?)\s+without\s+(?:(?:an?|the|any)\s+)?(?:(?:prior|previous|preceding|earlier)\s+)?(?P<first>{_SHORT}?)\s+"
+    r"(?:is|are)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|barred|ruled out|an? (?:breach|error|fault|violation)|(?:not|never)\s+(?:allowed|permitted|possible|acceptable))(?=\s*[.,;:!?]|\s*$)"
+)
+"""The same, of what is barred without the other."""
 _SINGLE = re.compile(r"\b(?:each|every|any)(?P<single>\s+single)\s", re.IGNORECASE)
 """Where it only stresses that none is left out, and counts nothing."""
 
@@ -100,6 +112,12 @@ def _told_anew(text: str, start: int, words: Vocabulary) -> Iterator[_Anew]:
             fails = m["how"].lower().startswith("fail")
             told = "It is a breach if " if fails else "It must be that "
             yield _Anew(Span(*m.span()), ((told, Span(*m.span())),))
+    if "unless" in small or "until" in small or "till" in small or "without" in small or "absence" in small:
+        for m in (*_NONE_THERE.finditer(text, start), *_WITHOUT_A_PRIOR.finditer(text, start)):
+            first, then = Span(*m.span("first")), Span(*m.span("then"))
+            if "without" in m[0].lower() or all(_tells(text, s, words) for s in (first, then)):
+                no = Span(m.start(), min(first.start, then.start))
+                yield _Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))
     if small.count("no ") > 1:
         for m in _NO_NO.finditer(text, start):
             first, then = Span(*m.span("first")), Span(*m.span("then"))

@@ -75,7 +75,7 @@ def counted(count: Count, bound: Bound) -> tuple[Template, int, str]:
     """Template and number of a count that is told, and its words."""
     n, why = count.times, f"'{count.words}'"
     if count.limit == "most":
-        return "absence", n + 1 + count.above, why
+        return "absence", n + 1, why
     if count.limit == "least":
-        return "existence", n, why
+        return "existence", n + count.above, why
     return ("absence", n + 1, why) if bound.permitted else ("exactly", n, why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
@@ -278,6 +279,8 @@ class Doubted(Stated):
             and modal is not None
             and self._starts(k) < modal.start()
         ]
+        if modal is not None and reading.template in NEGATIVE:
+            attributes = [k for k in told if k in attributes or self._is_only_its_thing(k, modal.start())]
         if modal is None or not (told or without) or attributes != told:
             return None
         verb = next((i for i, t in enumerate(tokens) if t.start >= modal.end() and self._is_content(i)), None)
@@ -287,6 +290,27 @@ class Doubted(Stated):
         if not doing or not LIGHT.isdisjoint(doing) or not COMMON_VERBS.isdisjoint(doing):
             return None
         return self.text.nearest([verb], [verb])._replace(another=True)
+
+    def _is_only_its_thing(self, k: int, place: int) -> bool:
+        """Whether a mention before a modal verb is told by nothing but the thing that the act is done to, or by that and a verb
+        behind that only resembles the act's: "an *order* is never to be changed".
+        """
+        best, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        before = [i for i in best.used if tokens[i].start < place]
+        if (
+            not before
+            or not all(i in self.text.things for i in before)
+            or best.exact
+            or best.score >= WELL_TOLD
+        ):
+            return False
+        own = {w for i in best.used for w in (tokens[i].text, *lemmas(tokens[i].text, "n"))}
+        alike = own.isdisjoint(self.text.words.words_of(best.activity))
+        return alike if best.by_verb else len(before) == len(best.used) and self._names_an_object(before)
+
+    def _names_an_object(self, at: Sequence[int]) -> bool:
+        """Whether words are the name of an object of the schema."""
+        return bool(self.text.words.name_in("objects", self.text.tokens, at))
 
     def _said_of_its_noun(self, reading: Reading) -> Unread | None:
         """What is done to, or said of, the thing that an act's noun names, where that is no act of the schema: "each appeal must

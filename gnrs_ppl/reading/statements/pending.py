@@ -18,6 +18,14 @@ _AND, _OR = (Wording(rf"\b{word}\b") for word in ("and", "or"))
 _WHILE = Wording(r"\b(?:while|(?:as|so) long as)\b")
 _OTHER_THAN_WHO = Wording(r"\bother than (?:whoever|(?:the|that|those|any)(?: \w+){1,2} (?:who|that))\b")
 
+_EITHER = Wording(r"\beither\b")
+_NOT_BOTH = Wording(
+    r"\b(?:never|not) (?:ever )?both\b|\bboth(?: of (?:them|these|those|the two)| together| at once| at the same time)? "
+    r"(?:(?:is|are|would be|counts? as|must|may|can|should|will) )?(?:(?:always|clearly|considered|seen as|regarded as) )?(?:an? )?"
+    r"(?:errors?|mistakes?|breach(?:es)?|faults?|violations?|wrong|forbidden|prohibited|not|never|impossible|excluded|ruled out|out of the question|unacceptable|too much)\b"
+)
+"""Bars what "either … or …" would leave open."""
+
 
 class Pending(Lacking):
     """A text and what it says must wait for what is still to be done."""
@@ -64,13 +72,42 @@ class Pending(Lacking):
                 continue
             banned = [o for o in of if o.label == "not_response" and o.other is not None]
             turned = [o.other for o in banned if o.other is not None and self._comes_before(k, o.other)]
+            after = max(banned, key=lambda o: o.probability, default=None)
+            likely = len(turned) == 1 and after is not None and after.other == turned[0]
             if (
                 turned
-                and len(turned) == len(banned)
+                and (likely or len(turned) == len(banned))
                 and how_bound(self.text.sentence[clause[0].start : clause[0].end]).negative
             ):
                 self._decide(turned[0], "precedence", k)
                 self.options[k] = [Option("none", None, 1.0)]
+
+    def _settle_exclusive(self) -> None:
+        """Of two acts that "either … or …" joins one must be done and not both, where both are barred: "either the fine is paid
+        or it is sent for collection; both is an error".
+        """
+        for number, sentence in enumerate(self.text.said.sentences):
+            opened = _EITHER.search(sentence.text)
+            behind = self.text.said.sentences[number + 1 : number + 2]
+            barred = (
+                sentence
+                if opened and _NOT_BOTH.search(sentence.text)
+                else next((s for s in behind if _NOT_BOTH.search(s.text) and not self._told_in(s)), None)
+            )
+            if opened is None or barred is None:
+                continue
+            told = list(self._told_in(sentence))
+            if len(told) != 2 or self.marked.acts[told[0]] == self.marked.acts[told[1]]:
+                continue
+            first, then = told
+            ends = [self.text.tokens[max(self.marked.mentions[k].told[0].used)].start for k in told]
+            between = self.text.sentence[min(ends) : max(ends)]
+            place = _NOT_BOTH.search(sentence.text)
+            bound = how_bound(sentence.text[: place.start()] if place else sentence.text)
+            if _OR.search(between) and not (bound.negative or bound.permitted):
+                self._leave_out(sentence, told)
+                self._decide(then, "exclusive_choice", first)
+                self.options[first] = [Option("none", None, 1.0)]
 
     def _comes_before(self, ban: int, k: int) -> bool:
         """Whether a clause in front of a ban, before, until or unless which it holds, tells what was done."""

@@ -22,6 +22,10 @@ _ORDERS = ("after", "only_after", "before", "until", "provided")
 _AND_NO = Wording(r"\b(?:and|but)\b[^.;]*?\bno\b")
 """Between what a case has and what it lacks."""
 _NEVER_BOTH = Wording(r"\b(?:but |and )?(?:never|not) both\b")
+_THERE_MUST_BE = Wording(
+    r"\s*(?:[^.;!?]*[,:]\s*)?there (?:must|may|shall|should|can|is to|are to)(?: only| always)? be\s+"
+)
+"""Before how many there must be of what an act brings about."""
 _NOT_APPLYING = Wording(
     r"\W*(?:and |but )?(?:this|that|(?:this|that|the) (?:duty|rule|obligation|requirement|deadline|time limit)) "
     r"(?:does(?: not|n't)) (?:apply|hold|exist)\b"
@@ -192,6 +196,7 @@ class Settled(Timing):
         self._settle_coordinated()
         self._settle_banned_before()
         self._settle_turned()
+        self._settle_exclusive()
         self._settle_doers()
         self._settle_next_to()
         self._settle_due_later()
@@ -209,6 +214,7 @@ class Settled(Timing):
         self._settle_other_than()
         self._settle_bounds()
         self._settle_counts()
+        self._settle_so_many()
         self._settle_beside_apart()
         self._settle_shares()
         self._settle_whatever()
@@ -603,7 +609,9 @@ class Settled(Timing):
     def _settle_bounds(self) -> None:
         """What a case must begin or end with is its first or last act, where no other act is said to end so."""
         for clause, _ in self.text.bound_clauses:
-            bounds = patterns.ENDS_WITH.search(self.text.sentence, clause.start, clause.end)
+            bounds = patterns.ENDS_WITH.search(
+                self.text.sentence, clause.start, clause.end
+            ) or patterns.EACH_ENDS_WITH.search(self.text.sentence, clause.start, clause.end)
             behind = [k for k in self._inside(clause) if bounds and self._starts(k) >= bounds.end()]
             told = [k for k in self._inside(clause) if self.marked.mentions[k].told[0].head]
             ending = [k for k in told if bounds and bounds.start() <= self._starts(k) < bounds.end()]
@@ -644,6 +652,22 @@ class Settled(Timing):
             self._decide(
                 told[0], "at_most" if most else "exactly" if count.limit == "exact" else "existence_n", None
             )
+
+    def _settle_so_many(self) -> None:
+        """How many there must be of what an act brings about: "there must be at most two payments"."""
+        if "there " not in self.text.sentence.lower():
+            return
+        for sentence in self.text.said.sentences:
+            counted = _THERE_MUST_BE.match(sentence.text)
+            count = count_of(sentence.text) if counted else None
+            if counted is None or count is None or not sentence.text.startswith(count.words, counted.end()):
+                continue
+            place = sentence.start + counted.end() + len(count.words)
+            behind = [k for k in range(len(self.options)) if self._starts(k) >= place]
+            told = min(behind, key=self._starts, default=None)
+            if told is not None and self._starts(told) == place + 1 and self._told_well(told):
+                label = {"most": "at_most", "least": "existence_n"}.get(count.limit, "exactly")
+                self._decide(told, label, None)
 
     def _named_first(self) -> list[int]:
         """The mention of the name of an act that a text begins with, set off: "Reminders: two at most"."""
