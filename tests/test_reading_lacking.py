@@ -85,3 +85,34 @@ def test_what_is_made_of_a_noun_tells_its_act_once(text: str, template: str, ope
     assert reading.activation is not None
     told = (reading.template, reading.activation.activity, reading.targets[0].activity)
     assert told == (template, opener, due)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "opener", "due"),
+    [
+        ("invoices", "The invoice must be archived if it was rejected.", "Reject", "Archive"),
+        ("invoices", "An invoice has to be paid where it has been approved.", "Approve", "Pay"),
+        ("library", "A late fee must be charged if a reminder was sent.", "Remind", "Charge"),
+        ("hospital", "The patient must be scanned by MRI if an X-ray was taken.", "X-ray", "Scan"),
+    ],
+)
+def test_what_is_due_if_another_act_was_done_is_due_after_it(
+    schema: str, text: str, opener: str, due: str
+) -> None:
+    (reading,) = best(text, schema)
+    assert reading.activation is not None
+    assert (reading.template, reading.activation.activity, reading.targets[0].activity) == (
+        "response",
+        opener,
+        due,
+    )
+
+
+def test_what_may_be_done_only_if_another_act_was_done_comes_behind_it() -> None:
+    (reading,) = best("The invoice may be paid only if it was approved.", "invoices")
+    assert reading.activation is not None
+    assert (reading.template, reading.activation.activity, reading.targets[0].activity) == (
+        "precedence",
+        "Pay",
+        "Approve",
+    )

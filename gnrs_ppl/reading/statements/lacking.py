@@ -18,6 +18,8 @@ from gnrs_ppl.reading.words import DERIVED
 _SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
 """Relations that a model sure of them need not be told."""
 _ONLY = Wording(r"\b(?:only|solely|exclusively)\b")
+_MUST = Wording(r"\b(?:must|shall|ha(?:s|ve) to|needs? to|is to|are to)\b")
+_WAS_DONE = Wording(r"\b(?:was|were|has been|have been)\s+(?:\w+ly\s+)?[a-z]+(?:ed|en|id|nt|ld|wn|de)\b")
 _TAKES_UP = ("it", "one", "them")
 """Stands for what was told before."""
 
@@ -157,6 +159,26 @@ class Lacking(Banned):
         ]
         timed = [j for j in others if self._clause(j).kind == "after" and durations(self._clause(j).opener)]
         return timed[0] if len(timed) == 1 else None
+
+    def _settle_supposed(self) -> None:
+        """What is due where another act was done is due after it: "a penalty must be added if the fine was notified"."""
+        for due, of in enumerate(self.marked.clauses):
+            if of is None or of[0].kind != "main" or of[1] or of[2] or not self._told_well(due):
+                continue
+            clause, told = self._clause(due), self._told_in(self._sentence(due))
+            words = self.text.sentence[clause.start : clause.end]
+            behind = [
+                k for k in told if self._clause(k).number == clause.number and self._clause(k) != clause
+            ]
+            if len(told) != 2 or len(behind) != 1 or not _MUST.search(words) or _ONLY.search(words):
+                continue
+            done = self._clause(behind[0])
+            supposed = self.text.sentence[done.start : done.end]
+            simple = done.kind == "after" and not done.first and patterns.SUPPOSITION.match(done.opener)
+            sure = any(o.label == "exception" and o.probability > LIKELY for o in self.options[behind[0]])
+            if simple and _WAS_DONE.search(supposed) and not patterns.NOT_DONE.search(supposed) and not sure:
+                self._leave_out(self._sentence(due), [behind[0], due])
+                self._decide(due, "response", behind[0])
 
     def _only_allowed(self, due: int) -> bool:
         """Whether an act is only permitted then: "may be added only if no payment was made"."""

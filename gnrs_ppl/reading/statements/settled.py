@@ -175,6 +175,7 @@ class Settled(Timing):
             self._decide(ban.target, ban.label, ban.other)
             self._leave_out(self._sentence(ban.target), [ban.other, ban.target])
         banned = {k for ban in bans for k in (ban.target, ban.other)}
+        self._settle_supposed()
         self._settle_lacking(banned)
         for k, label in self.left_undone():
             self._relate(self._sentence(k), k, label, None)
