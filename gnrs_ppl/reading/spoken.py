@@ -18,6 +18,7 @@ from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durati
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.words import lemmas
 
 _UNIT = r"(?:second|minute|hour|day|week|fortnight|month|year)"
 _BINDS = Wording(rf"\b(?:{MODAL})\b")
@@ -108,6 +109,12 @@ _THERE_IS = Wording(
     r"(?P<done>[a-z]+(?:ed|en|nt|id))\s+(?P<thing>[a-z][\w-]*)(?=\s+(?:for|of|on|in|to)\b|\s*,)"
 )
 """A condition that something done to a thing is there: unless there is a published task."""
+_OBJECT_OF = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*)(?P<asked>[^.;:!?,]*?)\s+(?P<each>every|each|any|all|all the|whatever)\s+(?P<thing>[a-z'’-]+(?:\s+[a-z'’-]+)?)\s+"
+    r"(?:(?:that|which)\s+)?(?P<doing>(?:they|we|you|he|she|it|i)\s+(?:(?:have|has|had|just|themselves)\s+){0,2}(?P<verb>[a-z]+))(?=\s*[.;,!?]|\s*$|\s+(?:within|in|no later|at the latest|by|before|to|for|after|the same)\b)"
+)
+"""What is asked of each thing that somebody did something to: send every fine they issue."""
+_OPENS = Wording(r"\b(?:if|when|whenever|once|after|before|until|unless|where|provided|because|without)\b")
 _ANY = Wording(
     r"(?:(?<=[.;!?])\s+|^\s*)(?P<any>any)\s+(?=[\w'’-]+(?:\s+[\w'’-]+)?\s+(?:who|that|[a-z]+ing)\b(?P<rest>[^.;!?]*))"
 )
@@ -166,7 +173,7 @@ _SHORT = 12
 """No more letters than this say nothing that is told as set aside."""
 _MARKS = Wording(
     r"more than|longer than|later than|no more|not more|one more|no longer|or less|or fewer|or under|or sooner|tops|\bmax|inside|in under|in less|at most|at the (?:most|latest|outside)|after that|later|afterward|"
-    r"thereafter|: |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
+    r"thereafter|: |(?:every|each|any|all) .* (?:they|we|you|he|she|it|i) |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
     r"complain|mind|long as|twice|thrice|once|again|repeatedly|often|times|occasions|used to|ha(?:s|ve|d) "
 )
 """One of these stands in all that is told anew here, and is found sooner."""
@@ -192,7 +199,7 @@ def told_plainly(text: str, words: Vocabulary) -> Told | None:
     if not _MARKS.search(text):
         return None
     aside, missed, piece = list[Span](), list[Span](), None
-    for way in (_said_beside, _clefts, _choices, _times_from, _limits):
+    for way in (_said_beside, _done_to_it, _clefts, _choices, _times_from, _limits):
         now = piece.text if piece else text
         found = sorted(way(now, words), key=lambda a: a.span)
         if not found:
@@ -444,6 +451,40 @@ def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[_Anew]:
         Span(*m.span("rest")),
     ]
     yield _Anew(Span(m.start("what"), m.end()), tuple(parts))
+
+
+# the thing that somebody did something to
+
+
+def _done_to_it(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """What is asked of each thing that somebody did something to, as what is asked after that: "send every fine they issue"."""
+    for m in _OBJECT_OF.finditer(text):
+        doing, asked = Span(*m.span("doing")), Span(*m.span("asked"))
+        first = next((w for w in lemmas(m["verb"].lower(), "v")), "")
+        if not first or not _tells(text, asked, words) or _OPENS.search(text, *asked):
+            continue
+        if not (patterns.DUTY.search(text, *asked) or _imperative(m["asked"])):
+            continue
+        thing, each = Span(*m.span("thing")), Span(*m.span("each"))
+        if not _tells_by(text, (doing, thing), words):
+            continue
+        parts: list[Part] = [("After ", Span(doing.start, doing.start + 1)), doing, (" the ", each), thing]
+        parts += [(", ", Span(thing.end, thing.end + 1)), asked, (" the ", each), thing]
+        yield _Anew(Span(asked.start, doing.end), tuple(parts))
+
+
+def _imperative(text: str) -> bool:
+    """Whether a sentence begins with a verb in its plain form."""
+    first = re.match(r"\s*(?:please,?\s+|always\s+)?([a-z]+)", text, re.IGNORECASE)
+    return first is not None and first[1].lower() in lemmas(first[1].lower(), "v")
+
+
+def _tells_by(text: str, spans: tuple[Span, Span], words: Vocabulary) -> bool:
+    """Whether a verb with its thing tells an act by its verb."""
+    tokens = tokens_of(" ".join(text[s.start : s.end] for s in spans))
+    verbs = len(tokens_of(text[spans[0].start : spans[0].end]))
+    found = words.match_acts(tokens, range(len(tokens)))[:1]
+    return any(m.score >= ENOUGH and m.head and m.positions[0] < verbs for m in found)
 
 
 # ways of which one is due
