@@ -150,3 +150,38 @@ def test_the_same_verb_tells_one_act() -> None:
     )
     found = read("Never send a bill for collection which was not notified.", schema).statements
     assert [s.best.activities for s in found] == [("Notify", "Collect")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "first", "then"),
+    [
+        ("parcels", "Only after packing may a parcel be sent.", "Pack", "Send"),
+        ("parcels", "Only once the bill was paid may the courier deliver the parcel.", "Pay", "Deliver"),
+        ("library", "Only if a book was stamped can we lend the book.", "Stamp", "Lend"),
+        ("tenders", "Not before its submission may an offer be opened.", "Submit", "Open"),
+        ("ward", "Not until the patient was examined may the nurse take a blood test.", "Examine", "Bloods"),
+        ("ward", "Never before an examination may the patient be discharged.", "Examine", "Discharge"),
+    ],
+)
+def test_what_comes_first_may_be_told_first(schema: str, text: str, first: str, then: str) -> None:
+    (found,) = read(text, SCHEMAS[schema]).statements
+    reading = found.best
+    assert reading.template == "precedence"
+    assert reading.activation is not None
+    assert (reading.targets[0].activity, reading.activation.activity) == (first, then)
+
+
+def test_what_comes_of_an_act_is_dealt_with_after_it() -> None:
+    acts = [
+        {"name": "Test", "phrase": "take a blood test", "noun": "blood test"},
+        {"name": "Discuss", "phrase": "discuss the results", "noun": "discussion of the results"},
+    ]
+    schema = Schema.model_validate({"actions": acts})
+    (found,) = read("The results of the blood test must be discussed.", schema).statements
+    assert found.best.template == "response"
+    assert [t.activity for t in found.best.targets] == ["Discuss"]
+
+
+def test_no_act_is_the_last_without_a_word_for_it() -> None:
+    found = read("If a parcel is not paid for, it must be sent.", SCHEMAS["parcels"]).statements
+    assert all(s.best.template != "end" for s in found)

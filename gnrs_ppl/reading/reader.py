@@ -301,7 +301,8 @@ class Reader(OfOtherThings):
             )
             for s in statements
         ]
-        statements = self._less_rival(statements)
+        statements = _less_both(self._less_rival(statements), self.text.sentence)
+        statements = [_where_told(self._said_to_be(s), self.text.sentence) for s in statements]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}
         statements, heeded = self._timed_behind(_each_timed(_timed_from(statements), self.text.sentence))
@@ -508,6 +509,9 @@ class Reader(OfOtherThings):
             ways = (replace(r, used=(*r.used, *more)) for r in one.readings)
             kept.append(replace(one, readings=tuple(ways)) if more else one)
         return kept
+
+    def _said_to_be(self, statement: Statement) -> Statement:
+        return replace(statement, readings=tuple(map(self._of_what_was_done, statement.readings)))
 
     def _has_own_words(self, one: str, other: str) -> bool:
         """Whether the text has a word of an act that is none of another's."""
@@ -770,6 +774,40 @@ def _less_excusing(statements: Sequence[Statement]) -> list[Statement]:
         )
 
     return [s for s in statements if not excuses(s)]
+
+
+def _where_told(statement: Statement, text: str) -> Statement:
+    """A statement that an act with an exception is the first or the last, as what else it may be where no word tells its place:
+    "if a fine is not paid, it must be sent for collection".
+    """
+    best = statement.best
+    words = {"init": patterns.BEGINS, "end": patterns.ENDS}.get(best.template)
+    others = tuple(r for r in statement.readings if r.template not in ("init", "end"))
+    if words is None or best.exception is None or not others or words.search(text):
+        return statement
+    whole = sum(r.probability for r in others)
+    ways = (replace(r, probability=round(r.probability / whole, 4)) for r in others)
+    return replace(statement, readings=tuple(ways))
+
+
+def _less_both(statements: Sequence[Statement], text: str) -> list[Statement]:
+    """Statements less bans of one act where the clause only bans it together with another: "may not appeal both to … and
+    to …".
+    """
+    both = [
+        s
+        for s in statements
+        if s.best.template == "not_coexistence"
+        and re.search(r"\bboth\b", text[slice(*s.span)], re.IGNORECASE)
+    ]
+    return [
+        s
+        for s in statements
+        if s.best.template != "absence"
+        or s.best.count > 1
+        or s.best.activation is not None
+        or not any(b.span == s.span and s.best.activities[0] in b.best.activities for b in both)
+    ]
 
 
 def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:

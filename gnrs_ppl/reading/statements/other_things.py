@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
@@ -13,9 +14,15 @@ from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.types import Reading, Span, Unread
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near
+from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import BROADER, DERIVED, lemmas, word
 from gnrs_ppl.words import PARTICLES
 
+_OF_IT = Wording(
+    r"\s*(?:(?:the|any|all|every|each)\s+)?[a-z-]+\s+of\s+(?:(?:the|an?|any|every|each|all)\s+)?"
+)
+"""Begins a clause with something that comes of an act."""
+_ORDERS = Wording(r"\b(?:only|before|first|beforehand|earlier|previously|until|prior|not|never)\b")
 _NEW = frozenset({"a", "an", "another", "no", "any", "every", "each", "all", "some"})
 _KNOWN = frozenset({"the", "this", "that", "these", "those", "such", "its", "his", "her", "their", "our"})
 """Before a thing that may have been told before, also by another word."""
@@ -86,6 +93,23 @@ class OfOtherThings(Doubted):
                 assert thing is not None
                 return Unread(thing, name, act.score, another=True)
         return None
+
+    def _of_what_was_done(self, reading: Reading) -> Reading:
+        """What is asked of something that an act brought about comes after it: the results of a test must be discussed."""
+        first, target = reading.activation, reading.targets[0]
+        if reading.template != "precedence" or first is None:
+            return reading
+        clause, text = self._clause_at(first.span.start), self.text.sentence
+        modal = patterns.MODAL_VERB.search(text, first.span.end, clause.end) if clause else None
+        if clause is None or clause.kind != "main" or modal is None:
+            return reading
+        of_it = _OF_IT.fullmatch(text, clause.start, first.span.start)
+        later = any(
+            self.marked.acts[k] == target.activity and modal.end() < self._starts(k) < clause.end
+            for k in range(len(self.marked.mentions))
+        )
+        orders = _ORDERS.search(text, first.span.end, clause.end)
+        return replace(reading, template="response") if of_it and later and not orders else reading
 
     def _hardly_told(self, reading: Reading) -> Unread | None:
         """The words of an act that no word of its own tells, and a verb so far from its own that it may be of anything: to
