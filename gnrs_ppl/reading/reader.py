@@ -33,14 +33,14 @@ from gnrs_ppl.reading.quantities import Length, after_it_went_by, durations
 from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.spoken import told_plainly
-from gnrs_ppl.reading.statements.doubted import Doubted
+from gnrs_ppl.reading.statements.other_things import OfOtherThings
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.terse import told_whole
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary, near
 from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.wording import Wording
-from gnrs_ppl.reading.words import DERIVED
+from gnrs_ppl.reading.words import DERIVED, lemmas
 from gnrs_ppl.rule.types import NEGATIVE
 
 TIMED = ("existence", "response", "chain_response", "responded_existence", "succession")
@@ -51,9 +51,15 @@ _BARS_LATER = ("not_response", "not_precedence")
 """Bans of what comes after an act: no circumstances, though they bind by no word."""
 AS_WELL = 0.06
 """How little better the words of one act may tell it than another whose words they are as well."""
+FAR_WORSE = 0.3
+"""How much worse the same words tell an act that is hardly meant beside another."""
 _END = re.compile(r"[.;!?](?=\s|$)|$")
 """Of a sentence."""
-_FREES = Wording(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}")
+_NEEDS_NONE = (
+    r"\b(?:needs?|requires?|calls? for|demands?|asks? for|entails?) no (?!more\b|longer\b|less\b|fewer\b|later\b|other\b)\w|"
+    r"\b(?:is|are) (?:then |therefore |thereby )?exempt(?:ed)? from\b"
+)
+_FREES = Wording(f"{NO_FAULT.pattern}|{patterns.FREE.pattern}|{_NEEDS_NONE}")
 """Says that something is no fault or not needed."""
 _NOBODY_IN_PARTICULAR = Wording(rf"(?:some|any)(?:body|one)\s+{MODAL}\b")
 """A subject that leaves open who it is, which says nothing that could be missed."""
@@ -203,7 +209,7 @@ def _with_further(found: Readings, more: Readings) -> Readings:
     )
 
 
-class Reader(Doubted):
+class Reader(OfOtherThings):
     """One text: its relations, and the statements they make."""
 
     def __init__(self, text: Constructions, weights: Weights | None = None, doubting: bool = True) -> None:
@@ -271,7 +277,14 @@ class Reader(Doubted):
             for s in statements
             if (
                 verb := self._of_another_verb(s.best)
-                or (self._doubting and self._said_of_its_noun(s.best))
+                or (
+                    self._doubting
+                    and (
+                        self._said_of_its_noun(s.best)
+                        or self._done_to_another_thing(s.best)
+                        or self._hardly_told(s.best)
+                    )
+                )
                 or None
             )
         }
@@ -290,6 +303,8 @@ class Reader(Doubted):
             )
             for s in statements
         ]
+        statements = _less_both(self._less_rival(statements), self.text.sentence)
+        statements = [_where_told(self._said_to_be(s), self.text.sentence) for s in statements]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}
         statements, heeded = self._timed_behind(_each_timed(_timed_from(statements), self.text.sentence))
@@ -466,6 +481,39 @@ class Reader(Doubted):
             and self.text.words.heads_of(m.name) & self.text.words.heads_of(mine.name)
             and not self._has_own_words(mine.name, m.name)
         ]
+
+    def _less_rival(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Statements less those that differ from another one only in the act that the same verb tells, far worse: a fine "which
+        was not notified" is no result.
+        """
+        verbs = dict[str, set[int]]()
+        for mention in self.marked.mentions:
+            used = mention.told[0].used
+            done = (i for i in used if self.text.tokens[i].text not in lemmas(self.text.tokens[i].text, "n"))
+            verbs.setdefault(mention.activity, set()).update(done)
+
+        def rivals(one: Statement, other: Statement) -> bool:
+            mine, theirs = one.best, other.best
+            a, b = mine.targets[0], theirs.targets[0]
+            return (
+                a.activity != b.activity
+                and len(mine.targets) == len(theirs.targets) == 1
+                and one.span == other.span
+                and replace(mine, targets=(), used=(), why="") == replace(theirs, targets=(), used=(), why="")
+                and a.score < b.score - FAR_WORSE
+                and not verbs.get(a.activity, set()).isdisjoint(verbs.get(b.activity, set()))
+            )
+
+        worse = {s: next((o for o in statements if rivals(s, o)), None) for s in statements}
+        kept = list[Statement]()
+        for one in (s for s in statements if worse[s] is None):
+            more = [span for s, better in worse.items() if better is one for span in s.best.used]
+            ways = (replace(r, used=(*r.used, *more)) for r in one.readings)
+            kept.append(replace(one, readings=tuple(ways)) if more else one)
+        return kept
+
+    def _said_to_be(self, statement: Statement) -> Statement:
+        return replace(statement, readings=tuple(map(self._of_what_was_done, statement.readings)))
 
     def _has_own_words(self, one: str, other: str) -> bool:
         """Whether the text has a word of an act that is none of another's."""
@@ -728,6 +776,40 @@ def _less_excusing(statements: Sequence[Statement]) -> list[Statement]:
         )
 
     return [s for s in statements if not excuses(s)]
+
+
+def _where_told(statement: Statement, text: str) -> Statement:
+    """A statement that an act with an exception is the first or the last, as what else it may be where no word tells its place:
+    "if a fine is not paid, it must be sent for collection".
+    """
+    best = statement.best
+    words = {"init": patterns.BEGINS, "end": patterns.ENDS}.get(best.template)
+    others = tuple(r for r in statement.readings if r.template not in ("init", "end"))
+    if words is None or best.exception is None or not others or words.search(text):
+        return statement
+    whole = sum(r.probability for r in others)
+    ways = (replace(r, probability=round(r.probability / whole, 4)) for r in others)
+    return replace(statement, readings=tuple(ways))
+
+
+def _less_both(statements: Sequence[Statement], text: str) -> list[Statement]:
+    """Statements less bans of one act where the clause only bans it together with another: "may not appeal both to … and
+    to …".
+    """
+    both = [
+        s
+        for s in statements
+        if s.best.template == "not_coexistence"
+        and re.search(r"\bboth\b", text[slice(*s.span)], re.IGNORECASE)
+    ]
+    return [
+        s
+        for s in statements
+        if s.best.template != "absence"
+        or s.best.count > 1
+        or s.best.activation is not None
+        or not any(b.span == s.span and s.best.activities[0] in b.best.activities for b in both)
+    ]
 
 
 def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:

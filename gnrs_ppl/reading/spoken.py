@@ -19,6 +19,7 @@ from gnrs_ppl.reading.tallies import and_no_more, latest, tallies
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.words import lemmas
 
 _UNIT = r"(?:second|minute|hour|day|week|fortnight|month|year)"
 _BINDS = Wording(rf"\b(?:{MODAL})\b")
@@ -109,6 +110,20 @@ _THERE_IS = Wording(
     r"(?P<done>[a-z]+(?:ed|en|nt|id))\s+(?P<thing>[a-z][\w-]*)(?=\s+(?:for|of|on|in|to)\b|\s*,)"
 )
 """A condition that something done to a thing is there: unless there is a published task."""
+_ONLY_AFTER = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*)(?P<only>only|not|never)\s+(?P<opens>after|once|when|if|as soon as|before|until)\s+(?P<first>[^.;:!?]+?),?\s+"
+    r"(?P<modal>may|can|must|shall|should|might|could)\s+(?P<rest>[^.;:!?,]+)"
+)
+"""What has to come first told first, and the rest turned round: only after the notification may a penalty be added."""
+_OBJECT_OF = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*)(?P<asked>[^.;:!?,]*?)\s+(?P<each>every|each|any|all|all the|whatever)\s+(?P<thing>[a-z'’-]+(?:\s+[a-z'’-]+)?)\s+"
+    r"(?:(?:that|which)\s+)?(?P<doing>(?:they|we|you|he|she|it|i)\s+(?:(?:have|has|had|just|themselves)\s+){0,2}(?P<verb>[a-z]+))(?=\s*[.;,!?]|\s*$|\s+(?:within|in|no later|at the latest|by|before|to|for|after|the same)\b)"
+)
+"""What is asked of each thing that somebody did something to: send every fine they issue."""
+_PRONOUNS = frozenset(
+    {"we", "they", "you", "he", "she", "it", "i", "anybody", "anyone", "somebody", "someone"}
+)
+_OPENS = Wording(r"\b(?:if|when|whenever|once|after|before|until|unless|where|provided|because|without)\b")
 _ANY = Wording(
     r"(?:(?<=[.;!?])\s+|^\s*)(?P<any>any)\s+(?=[\w'’-]+(?:\s+[\w'’-]+)?\s+(?:who|that|[a-z]+ing)\b(?P<rest>[^.;!?]*))"
 )
@@ -167,7 +182,7 @@ _SHORT = 12
 """No more letters than this say nothing that is told as set aside."""
 _MARKS = Wording(
     r"more than|ends? up|fewer than|less than|number of|no (?:second|third|fourth|fifth)|exceed|latest|next |following |tomorrow|immediately|at once|promptly|delay|directly|longer than|later than|no more|not more|one more|no longer|or less|or fewer|or under|or sooner|tops|\bmax|inside|in under|in less|at most|at the (?:most|latest|outside)|after that|later|afterward|"
-    r"thereafter|: |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
+    r"thereafter|: |\b(?:only|not|never) (?:after|once|when|if|as soon as|before|until)\b|(?:every|each|any|all) .* (?:they|we|you|he|she|it|i) |[–—]|one of |where|something|an? (?:job|task|thing)|what |\bit is |\bit['’]s |there (?:is|are|ha)|\bany |count\b|excuse|reason|justification|ground|against|blame|"
     r"complain|mind|long as|twice|thrice|once|again|repeatedly|often|times|occasions|used to|ha(?:s|ve|d) "
 )
 """One of these stands in all that is told anew here, and is found sooner."""
@@ -193,7 +208,17 @@ def told_plainly(text: str, words: Vocabulary) -> Told | None:
     if not _MARKS.search(text):
         return None
     aside, missed, piece = list[Span](), list[Span](), None
-    for way in (_said_beside, _clefts, _choices, _times_from, _limits, _and_no_more, _counted):
+    for way in (
+        _said_beside,
+        _turned_back,
+        _done_to_it,
+        _clefts,
+        _choices,
+        _times_from,
+        _limits,
+        _and_no_more,
+        _counted,
+    ):
         now = piece.text if piece else text
         found = sorted(way(now, words), key=lambda a: a.span)
         if not found:
@@ -445,6 +470,81 @@ def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[_Anew]:
         Span(*m.span("rest")),
     ]
     yield _Anew(Span(m.start("what"), m.end()), tuple(parts))
+
+
+# what has to come first told first
+
+
+def _turned_back(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """Sentences that begin with what has to come first, in the usual order of words."""
+    del words
+    for m in _ONLY_AFTER.finditer(text):
+        before = m["opens"] in ("before", "until")
+        if before == (m["only"] == "only"):
+            continue
+        rest = Span(*m.span("rest"))
+        end = rest.start + _subject_of(text[rest.start : rest.end])
+        if end == rest.start:
+            continue
+        modal, opens = Span(*m.span("modal")), Span(*m.span("opens"))
+        only = Span(*m.span("only"))
+        parts: list[Part] = [
+            (" ", Span(rest.start, rest.start + 1)),
+            Span(rest.start, end),
+            (" ", modal),
+            modal,
+        ]
+        parts += [(" not", only)] if before else []
+        parts += [Span(end, rest.end), (" ", only), *(() if before else (only, (" ", only))), opens]
+        parts += [(" ", opens), Span(*m.span("first"))]
+        yield _Anew(Span(only.start, rest.end), tuple(parts))
+
+
+def _subject_of(text: str) -> int:
+    """Where the subject ends that a sentence turned round begins with; 0 where no verb in its plain form follows."""
+    tokens = tokens_of(text)
+    passive = next((t for t in tokens[1:7] if t.text == "be"), None)
+    if passive is not None:
+        return len(text[: passive.start].rstrip())
+    first = 1 if tokens and tokens[0].text in _PRONOUNS else 2
+    for before, token in zip(tokens[first - 1 : 5], tokens[first:6], strict=False):
+        if token.text.isalpha() and token.text in lemmas(token.text, "v"):
+            return before.end
+    return 0
+
+
+# the thing that somebody did something to
+
+
+def _done_to_it(text: str, words: Vocabulary) -> Iterator[_Anew]:
+    """What is asked of each thing that somebody did something to, as what is asked after that: "send every fine they issue"."""
+    for m in _OBJECT_OF.finditer(text):
+        doing, asked = Span(*m.span("doing")), Span(*m.span("asked"))
+        first = next((w for w in lemmas(m["verb"].lower(), "v")), "")
+        if not first or not _tells(text, asked, words) or _OPENS.search(text, *asked):
+            continue
+        if not (patterns.DUTY.search(text, *asked) or _imperative(m["asked"])):
+            continue
+        thing, each = Span(*m.span("thing")), Span(*m.span("each"))
+        if not _tells_by(text, (doing, thing), words):
+            continue
+        parts: list[Part] = [("After ", Span(doing.start, doing.start + 1)), doing, (" the ", each), thing]
+        parts += [(", ", Span(thing.end, thing.end + 1)), asked, (" the ", each), thing]
+        yield _Anew(Span(asked.start, doing.end), tuple(parts))
+
+
+def _imperative(text: str) -> bool:
+    """Whether a sentence begins with a verb in its plain form."""
+    first = re.match(r"\s*(?:please,?\s+|always\s+)?([a-z]+)", text, re.IGNORECASE)
+    return first is not None and first[1].lower() in lemmas(first[1].lower(), "v")
+
+
+def _tells_by(text: str, spans: tuple[Span, Span], words: Vocabulary) -> bool:
+    """Whether a verb with its thing tells an act by its verb."""
+    tokens = tokens_of(" ".join(text[s.start : s.end] for s in spans))
+    verbs = len(tokens_of(text[spans[0].start : spans[0].end]))
+    found = words.match_acts(tokens, range(len(tokens)))[:1]
+    return any(m.score >= ENOUGH and m.head and m.positions[0] < verbs for m in found)
 
 
 # ways of which one is due
