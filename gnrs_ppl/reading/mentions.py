@@ -177,7 +177,8 @@ def mentions(
     ]
     found = [t for t in found if not (_is_means(t, found, tokens) or _only_somebody(t, tokens))]
     found = _less_borrowed(_less_of_names(_less_of_nouns(found, tokens), tokens, words))
-    return _grouped(_less_of_another(_without_echoes(found, tokens), tokens), tokens)
+    found = _less_within_sayings(_without_echoes(found, tokens), tokens)
+    return _grouped(_less_of_another(found, tokens), tokens)
 
 
 def _less_of_names(found: Sequence[Told], tokens: Sequence[Token], words: Vocabulary) -> list[Told]:
@@ -542,6 +543,29 @@ def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
 
 _MADE = frozenset({"made", "done", "effected", "performed", "executed"})
 """Says of the noun of an act that it is done."""
+_HELPS = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "must",
+        "shall",
+        "should",
+        "may",
+        "can",
+        "has",
+        "have",
+        "had",
+        "to",
+        "not",
+        "never",
+        "always",
+    ]
+)
 
 
 def _without_echoes(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
@@ -561,6 +585,30 @@ def _without_echoes(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told
         if told.score >= LEAST and not echo:
             mine.append(told)
     return [told for mine in kept.values() for told in mine]
+
+
+def _less_within_sayings(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
+    """Acts less those whose verb and particle stand within a longer saying (who lays hands on a thing hands nothing on), or
+    whose verb says that what another one's noun tells is done ("the check of the document is made" makes no document).
+    """
+
+    def within(told: Told) -> bool:
+        particle = any(tokens[i].text in PARTICLES for i in told.used)
+        return particle and any(
+            o.activity != told.activity and set(told.used) < set(o.used) and o.score >= told.score
+            for o in found
+        )
+
+    def made_of(told: Told) -> bool:
+        return tokens[told.at].text in _MADE and any(
+            o.exact
+            and o.activity != told.activity
+            and 0 < told.at - max(o.used) <= 5
+            and all(t.text in _HELPS for t in tokens[max(o.used) + 1 : told.at])
+            for o in found
+        )
+
+    return [told for told in found if not (within(told) or made_of(told))]
 
 
 def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, ...]:

@@ -47,7 +47,8 @@ _COUNTS = Wording(
 _LACK = Wording(r"\s*(?:the |any |an? )?(?:absence|lack|omission|neglect|non-performance) of ")
 """Of an act that is asked for where this is banned."""
 _BY_WHICH = Wording(
-    r"\s+by (?:an?other|(?:the )?same|different|one|two|both|more|some(?:body|one) else|separate|distinct)\b"
+    r"\s+by (?:an?other|(?:the )?same|different|one|two|both|more|some(?:body|one) else|separate|distinct)\b|"
+    r"\s+by (?:whoever|(?:(?:an?|any|the|those|every) )?\w+ (?:who|that|whom|by whom)\b)"
 )
 """Says whether one person does two acts."""
 _BARE = Wording(

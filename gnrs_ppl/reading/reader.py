@@ -749,15 +749,26 @@ def _at(reading: Reading, span: Span, length: Length) -> Reading:
 
 
 def _less_contradicted(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements less duties that another one bans, within no time or the same: what is told as it was, and must not be."""
+    """Statements less duties that another one bans, within no time or the same (what is told as it was, and must not be), and
+    less outright bans of what the same words say may be done once another act has been: "before that nobody may touch it".
+    """
 
     def within(s: Statement) -> Span | None:
         return s.best.time.span if s.best.time else None
 
     banned = {(s.best.activities, within(s)) for s in statements if s.best.template == "not_response"}
-    return [
-        s for s in statements if s.best.template != "response" or (s.best.activities, within(s)) not in banned
-    ]
+    opened = {
+        (s.best.activation.activity, s.best.activation.span)
+        for s in statements
+        if s.best.template == "precedence" and s.best.activation is not None
+    }
+
+    def contradicted(s: Statement) -> bool:
+        if s.best.template == "absence" and s.best.time is None and s.best.count == 1:
+            return (s.best.targets[0].activity, s.best.targets[0].span) in opened
+        return s.best.template == "response" and (s.best.activities, within(s)) in banned
+
+    return [s for s in statements if not contradicted(s)]
 
 
 def _less_excusing(statements: Sequence[Statement]) -> list[Statement]:

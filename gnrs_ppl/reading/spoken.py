@@ -135,7 +135,7 @@ _NOT_DONE_YET = Wording(
 
 # what says nothing by itself
 _NOT_COUNT = Wording(
-    r"\b(?:do|does|did|will|would|can|could|shall)(?:n['’]t| not| never)\s+(?:really |ever |in itself |by itself |on its own |yet |also |simply )?count\b(?!\s+(?:the|an?|any|every|each|all|his|her|their|our|its|it|them)\b)"
+    r"\b(?:do|does|did|will|would|can|could|shall)(?:n['’]t| not| never)\s+(?:really |ever |in itself |by itself |on its own |yet |also |simply )?count\b(?!\s+as (?:\w+ )?(?:evidence|proof)\b)(?!\s+(?:the|an?|any|every|each|all|his|her|their|our|its|it|them)\b)"
 )
 """Says that something is not taken for what a rule asks, and bans nothing."""
 _EXCUSES = Wording(
