@@ -116,3 +116,14 @@ def test_what_may_be_done_only_if_another_act_was_done_comes_behind_it() -> None
         "Pay",
         "Approve",
     )
+
+
+def test_what_may_be_done_once_another_act_was_is_not_banned_outright_too() -> None:
+    readings = best("An invoice must be approved, and before that, not one invoice gets to be paid.", "invoices")
+    assert not [r for r in readings if r.template == "absence" and r.targets[0].activity == "Pay"]
+
+
+def test_somebody_told_by_what_else_they_did_is_compared_and_bears_no_duty() -> None:
+    text = "The payment of the invoice shall not be carried out by a person who has approved it."
+    (reading,) = best(text, "invoices")
+    assert reading.who == "same_person"
