@@ -119,7 +119,9 @@ def test_what_may_be_done_only_if_another_act_was_done_comes_behind_it() -> None
 
 
 def test_what_may_be_done_once_another_act_was_is_not_banned_outright_too() -> None:
-    readings = best("An invoice must be approved, and before that, not one invoice gets to be paid.", "invoices")
+    readings = best(
+        "An invoice must be approved, and before that, not one invoice gets to be paid.", "invoices"
+    )
     assert not [r for r in readings if r.template == "absence" and r.targets[0].activity == "Pay"]
 
 
