@@ -543,29 +543,6 @@ def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
 
 _MADE = frozenset({"made", "done", "effected", "performed", "executed"})
 """Says of the noun of an act that it is done."""
-_HELPS = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "must",
-        "shall",
-        "should",
-        "may",
-        "can",
-        "has",
-        "have",
-        "had",
-        "to",
-        "not",
-        "never",
-        "always",
-    ]
-)
 
 
 def _without_echoes(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
@@ -604,7 +581,7 @@ def _less_within_sayings(found: Sequence[Told], tokens: Sequence[Token]) -> list
             o.exact
             and o.activity != told.activity
             and 0 < told.at - max(o.used) <= 5
-            and all(t.text in _HELPS for t in tokens[max(o.used) + 1 : told.at])
+            and all(t.text in STOP for t in tokens[max(o.used) + 1 : told.at])
             for o in found
         )
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.otherwise import Part, Piece, made
+from gnrs_ppl.reading import anew, patterns
+from gnrs_ppl.reading.anew import Part, Piece
 from gnrs_ppl.reading.quantities import PLAIN_DURATION
 from gnrs_ppl.reading.types import Readings, Span, Statement
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token, Vocabulary, tokens_of
@@ -207,15 +207,15 @@ def told_by_nouns(text: str, words: Vocabulary) -> list[Anew]:
     return sorted(found, key=lambda a: a.span)
 
 
-def with_verbs(text: str, anew: Sequence[Anew]) -> Piece:
+def with_verbs(text: str, found: Sequence[Anew]) -> Piece:
     """The text with passages told anew."""
-    parts, at = list[Part](), 0
-    for one in anew:
-        before = text[: one.span.start].rstrip()
-        begins = not before or before[-1] in ".!?"
-        parts += [Span(at, one.span.start), *(_capital(text, one.parts) if begins else one.parts)]
-        at = one.span.end
-    return made(text, [*parts, Span(at, len(text))], (Span(0, len(text)),))
+
+    def begins(one: Anew) -> bool:
+        return text[: one.span.start].rstrip()[-1:] in ("", *".!?")
+
+    return anew.retold(
+        text, [anew.Anew(one.span, _capital(text, one.parts) if begins(one) else one.parts) for one in found]
+    )
 
 
 def by_empty_words(anew: Sequence[Anew], readings: Readings) -> list[Statement]:

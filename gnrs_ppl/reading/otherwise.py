@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from dataclasses import replace
+from typing import NamedTuple
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.anew import Part, Piece, made
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.patterns import DUTY, NEGATIVE, PERMISSION
 from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
@@ -21,9 +22,6 @@ from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
 from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import SYNONYM
 
-Read = TypeVar("Read")
-Part = Span | tuple[str, Span]
-"""Words of the text, or others that stand for some of them."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+(?P<item>\S.*?)[ \t]*$", re.MULTILINE)
 _LEAD = re.compile(r"(?P<lead>[^.;!?\n]*\S)\s*:\s*\n\s*$")
 _BINDS = Wording(rf"\b(?:{MODAL})\b")
@@ -96,19 +94,6 @@ _AND_SINCE = re.compile(
 """What else must be done, in a time of its own that runs from an act of its own: "must be sent within 90 days of its
 issue and notified within 30 days of its dispatch".
 """
-
-
-class Piece(NamedTuple):
-    """A sentence told anew: for each of its characters where the words it stands for begin and end; and the passages it
-    was made of.
-    """
-
-    text: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
-    of: tuple[Span, ...]
-    thing: str = ""
-    """The words in place of which others stand."""
 
 
 class TakenUp(NamedTuple):
@@ -393,42 +378,6 @@ def _sentence_around(text: str, place: int) -> tuple[int, int]:
     ends = [m.end() for m in re.finditer(r"[.!?;](?=\s|$)", text)]
     first = max((e for e in ends if e <= place), default=0)
     return first, min((e for e in ends if e > place), default=len(text))
-
-
-def made(text: str, parts: Sequence[Part], of: tuple[Span, ...]) -> Piece:
-    """A piece of words of a text, and of others that stand for some of them."""
-    letters, starts, ends = list[str](), list[int](), list[int]()
-    for part in parts:
-        if isinstance(part, Span):
-            letters += text[part.start : part.end]
-            starts += range(part.start, part.end)
-            ends += range(part.start + 1, part.end + 1)
-        else:
-            words, span = part
-            letters += words
-            starts += [span.start] * len(words)
-            ends += [span.end] * len(words)
-    return Piece("".join(letters), tuple(starts), tuple(ends), of)
-
-
-def moved(value: Read, piece: Piece) -> Read:
-    """What was read of a piece, with the spans of the text that it stands for."""
-    return cast(Read, _moved(value, piece))
-
-
-def _moved(value: Any, piece: Piece) -> Any:
-    if isinstance(value, Span):
-        start, end = min(value.start, len(piece.starts) - 1), max(min(value.end, len(piece.ends)), 1)
-        low, high = piece.starts[start], piece.ends[end - 1]
-        return Span(min(low, high), max(low, high))
-    if hasattr(value, "_fields"):
-        return type(value)(*(_moved(item, piece) for item in value))
-    if isinstance(value, tuple):
-        return tuple(_moved(item, piece) for item in value)
-    if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "model_fields"):
-        plain = {f.name: _moved(getattr(value, f.name), piece) for f in fields(value)}
-        return replace(value, **plain)
-    return value
 
 
 def of_another_thing(new: Statement, thing: str, before: Sequence[Statement], schema: Schema) -> bool:

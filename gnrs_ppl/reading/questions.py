@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gnrs_ppl.reading.anew import Part, Piece, made
 from gnrs_ppl.reading.clauses import MODAL
-from gnrs_ppl.reading.otherwise import Part, Piece, made
 from gnrs_ppl.reading.quantities import PLAIN_DURATION
 from gnrs_ppl.reading.types import Span
 

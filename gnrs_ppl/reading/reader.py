@@ -11,6 +11,7 @@ from itertools import pairwise
 from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.alternatives import with_untold_ways
+from gnrs_ppl.reading.anew import moved
 from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
@@ -22,17 +23,25 @@ from gnrs_ppl.reading.nominal import Anew, by_empty_words, tells, told_by_nouns,
 from gnrs_ppl.reading.otherwise import (
     by_another_already,
     last_before,
-    moved,
     of_another_thing,
     set_apart,
     told_anew,
     where_missed,
 )
 from gnrs_ppl.reading.placed import placed
-from gnrs_ppl.reading.quantities import Length, after_it_went_by, durations
+from gnrs_ppl.reading.quantities import after_it_went_by, durations
 from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.spoken import told_plainly
+from gnrs_ppl.reading.statements.among import (
+    each_timed,
+    less_both,
+    less_contradicted,
+    less_excusing,
+    says_likewise,
+    timed_from,
+    where_told,
+)
 from gnrs_ppl.reading.statements.other_things import OfOtherThings
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.terse import told_whole
@@ -53,8 +62,6 @@ AS_WELL = 0.06
 """How little better the words of one act may tell it than another whose words they are as well."""
 FAR_WORSE = 0.3
 """How much worse the same words tell an act that is hardly meant beside another."""
-_END = re.compile(r"[.;!?](?=\s|$)|$")
-"""Of a sentence."""
 _NEEDS_NONE = (
     r"\b(?:needs?|requires?|calls? for|demands?|asks? for|entails?) no (?!more\b|longer\b|less\b|fewer\b|later\b|other\b)\w|"
     r"\b(?:is|are) (?:then |therefore |thereby )?exempt(?:ed)? from\b"
@@ -251,9 +258,7 @@ class Reader(OfOtherThings):
                 or self._bans_what_was_left_undone(s.best)
             )
         ]
-        statements = _less_contradicted(
-            _less_excusing(self._less_narrated(self._less_background(statements)))
-        )
+        statements = less_contradicted(less_excusing(self._less_narrated(self._less_background(statements))))
         elsewhere = {
             s: sub
             for s in statements
@@ -295,7 +300,7 @@ class Reader(OfOtherThings):
             statements = [
                 s for s in statements if self._of_persons(s.best) or not self._only_circumstances(s.best)
             ]
-        dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
+        dropped = [s for s in dropped if not any(says_likewise(s, kept) for kept in statements)]
         statements = [
             replace(
                 s,
@@ -303,11 +308,11 @@ class Reader(OfOtherThings):
             )
             for s in statements
         ]
-        statements = _less_both(self._less_rival(statements), self.text.sentence)
-        statements = [_where_told(self._said_to_be(s), self.text.sentence) for s in statements]
+        statements = less_both(self._less_rival(statements), self.text.sentence)
+        statements = [where_told(self._said_to_be(s), self.text.sentence) for s in statements]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in acts_of(s.best).items() if a in self._unheld}
-        statements, heeded = self._timed_behind(_each_timed(_timed_from(statements), self.text.sentence))
+        statements, heeded = self._timed_behind(each_timed(timed_from(statements), self.text.sentence))
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
         missed = [
             m
@@ -691,138 +696,6 @@ class Reader(OfOtherThings):
         return len(inside) == len(acts) and first and len({c.number for c in inside}) == 1
 
 
-def _timed_from(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements without the time that runs only from their own act to another's: "delivers, and checks out within ten
-    minutes of that".
-    """
-    from_acts = {
-        (s.best.activation.activity, s.best.time.span)
-        for s in statements
-        if s.best.activation is not None and s.best.time is not None
-    }
-
-    def measured(reading: Reading) -> bool:
-        own = {a.activity for a in reading.targets}
-        return reading.activation is None and any(
-            act in own and reading.time is not None and reading.time.span == span for act, span in from_acts
-        )
-
-    def without(reading: Reading) -> Reading:
-        return replace(reading, time=None) if measured(reading) else reading
-
-    return [replace(s, readings=tuple(map(without, s.readings))) for s in statements]
-
-
-def _each_timed(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Statements that share a time, each with its own where a sentence states as many as it asks acts, in turn:
-    "notified within thirty days and paid within sixty days".
-    """
-    found = list(statements)
-    for shared in dict.fromkeys(s.best.time.span for s in statements if s.best.time is not None):
-        asked = {s.best.targets[0].span.end: i for i, s in enumerate(found) if _timed_at(s.best, shared)}
-        places = sorted(asked)
-        begin = text.rfind(". ", 0, places[0]) + 1
-        end = next(m.start() for m in _END.finditer(text, places[-1]))
-        times = durations(text[begin:end]) if len(places) > 1 else ()
-        turns = [x for pair in zip(places, (begin + t.start for t in times), strict=False) for x in pair]
-        back = [x for pair in zip((begin + t.start for t in times), places, strict=False) for x in pair]
-        if len(times) != len(places) or sorted(turns) not in (turns, back):
-            continue
-        for place, own in zip(places, times, strict=True):
-            span = Span(begin + own.start, begin + own.end)
-            one = found[asked[place]]
-            found[asked[place]] = replace(one, readings=tuple(_at(r, span, own) for r in one.readings))
-    return found
-
-
-def _timed_at(reading: Reading, span: Span) -> bool:
-    return reading.time is not None and reading.time.span == span
-
-
-def _at(reading: Reading, span: Span, length: Length) -> Reading:
-    """A reading with another time than it was given."""
-    if reading.time is None or reading.time.span == span:
-        return reading
-    time = replace(reading.time, span=span, duration=length.duration, working_days=length.working)
-    used = (*(s for s in reading.used if s != reading.time.span), span)
-    return replace(reading, time=time, used=used)
-
-
-def _less_contradicted(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements less duties that another one bans, within no time or the same (what is told as it was, and must not be), and
-    less outright bans of what the same words say may be done once another act has been: "before that nobody may touch it".
-    """
-
-    def within(s: Statement) -> Span | None:
-        return s.best.time.span if s.best.time else None
-
-    banned = {(s.best.activities, within(s)) for s in statements if s.best.template == "not_response"}
-    opened = {
-        (s.best.activation.activity, s.best.activation.span)
-        for s in statements
-        if s.best.template == "precedence" and s.best.activation is not None
-    }
-
-    def contradicted(s: Statement) -> bool:
-        if s.best.template == "absence" and s.best.time is None and s.best.count == 1:
-            return (s.best.targets[0].activity, s.best.targets[0].span) in opened
-        return s.best.template == "response" and (s.best.activities, within(s)) in banned
-
-    return [s for s in statements if not contradicted(s)]
-
-
-def _less_excusing(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements less duties to do what excuses from another one of the same clause: "…, except where the reasons were
-    reported".
-    """
-
-    def excuses(one: Statement) -> bool:
-        return any(
-            s is not one
-            and s.span == one.span
-            and s.best.exception is not None
-            and s.best.template == one.best.template
-            and one.best.activities[-1:] == (s.best.exception.activity,)
-            for s in statements
-        )
-
-    return [s for s in statements if not excuses(s)]
-
-
-def _where_told(statement: Statement, text: str) -> Statement:
-    """A statement that an act with an exception is the first or the last, as what else it may be where no word tells its place:
-    "if a fine is not paid, it must be sent for collection".
-    """
-    best = statement.best
-    words = {"init": patterns.BEGINS, "end": patterns.ENDS}.get(best.template)
-    others = tuple(r for r in statement.readings if r.template not in ("init", "end"))
-    if words is None or best.exception is None or not others or words.search(text):
-        return statement
-    whole = sum(r.probability for r in others)
-    ways = (replace(r, probability=round(r.probability / whole, 4)) for r in others)
-    return replace(statement, readings=tuple(ways))
-
-
-def _less_both(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Statements less bans of one act where the clause only bans it together with another: "may not appeal both to … and
-    to …".
-    """
-    both = [
-        s
-        for s in statements
-        if s.best.template == "not_coexistence"
-        and re.search(r"\bboth\b", text[slice(*s.span)], re.IGNORECASE)
-    ]
-    return [
-        s
-        for s in statements
-        if s.best.template != "absence"
-        or s.best.count > 1
-        or s.best.activation is not None
-        or not any(b.span == s.span and s.best.activities[0] in b.best.activities for b in both)
-    ]
-
-
 def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:
     """Whether a target is told by words that already tell an act of a statement."""
     told = [act.span for s in statements for act in acts_of(s.best).values()]
@@ -831,15 +704,6 @@ def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:
         for s in told
         for a in reading.targets
     )
-
-
-def _says_likewise(one: Statement, other: Statement) -> bool:
-    """Whether two statements of one clause differ in their targets only: the fine that goes to collection is
-    no sending of the fine.
-    """
-    mine, theirs = one.best, other.best
-    opened = [r.activation.activity if r.activation else None for r in (mine, theirs)]
-    return one.span == other.span and mine.template == theirs.template and opened[0] == opened[1]
 
 
 def _constraints(statements: Sequence[Statement]) -> set[tuple[str, tuple[str, ...]]]:

@@ -1,8 +1,7 @@
 """Plain spoken ways to say a rule, told in the words of rules: "there are ten minutes, no more, in which they must …", "has two
 ways to go: … or …", "the gate is where a courier delivers", "what a nurse must do is …".
 
-What says nothing by itself is set aside: what does not count as something, what is no excuse, and what went wrong before
-the rule was made. The rest is told anew; what is read goes back to where it was said.
+What says nothing by itself is set aside. The rest is told anew; what is read goes back to where it was said.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.anew import Anew, Part, Piece, apart, composed, moved, retold, tells_act
+from gnrs_ppl.reading.asides import said_beside
 from gnrs_ppl.reading.clauses import MODAL
-from gnrs_ppl.reading.otherwise import Part, Piece, made, moved
 from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durations
 from gnrs_ppl.reading.tallies import and_no_more, latest, tallies
 from gnrs_ppl.reading.types import Span
@@ -84,7 +84,7 @@ _ONE_MUST = Wording(
 # a place or a doer told first
 _SUBJECT = r"(?:(?:an?|the|any|every|each|all|our|no)\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,3}?"
 _WHERE = Wording(
-    r"(?:(?<=[.;!?,:])\s+|^\s*|\s+(?:and|but)\s+)(?P<place>(?:the|an?|our|this|that|every|each)\s+[\w'’-]+(?:\s+(?!is\b|are\b|and\b)[\w'’-]+){0,4}|it|this|that)\s+"
+    r"(?:(?<=[.;!?,:])\s+|^\s*|\s+(?:and|but)\s+)(?P<place>(?:the|an?|our|this|that|every|each)\s+[\w'’-]+(?:\s+(?!is\b|are\b|and\b)[\w'’-]+){0,4})\s+"
     r"(?P<is>(?:is|are)\s+(?P<not>not\s+|never\s+)?(?:also\s+)?(?:the (?:only )?(?:place|spot|room|point)\s+)?where)\s+(?P<rest>[^.;!?:]+)"
 )
 """A place, and what is done there: the gate is where couriers deliver."""
@@ -133,50 +133,6 @@ _NOT_DONE_YET = Wording(
 )
 """What bars something while it has not come about."""
 
-# what says nothing by itself
-_NOT_COUNT = Wording(
-    r"\b(?:do|does|did|will|would|can|could|shall)(?:n['’]t| not| never)\s+(?:really |ever |in itself |by itself |on its own |yet |also |simply )?count\b(?!\s+as (?:\w+ )?(?:evidence|proof)\b)(?!\s+(?:the|an?|any|every|each|all|his|her|their|our|its|it|them)\b)"
-)
-"""Says that something is not taken for what a rule asks, and bans nothing."""
-_EXCUSES = Wording(
-    r"\b(?:is|are|was|were|makes?|counts? as|serves? as|gives?|will be|can be)\s+(?:(?:not|never|no|an?|any|the|only|good|enough|valid|acceptable|sufficient|fair|a good enough|one)\s+)*?"
-    r"(?:(?P<excuse>excuses?)|reasons?|justifications?|grounds?)\s+(?:enough\s+)?(?:for|to|not)\b"
-)
-_OMITS = Wording(
-    r"\b(?:late|later|lateness|delay\w*|behind(?: time)?|not\s+(?:to\s+)?\w+|without|fail\w*|miss(?:ing|ed)?|skip\w*|leaving out|forget\w*|omit\w*|absen\w+|overdue|slow\w*|overrun\w*|postpon\w+)\b"
-)
-"""What an excuse may be for: a delay, or something left undone."""
-_LEFT_UNDONE = Wording(r"\b(?:not|without)\s+(?:being\s+|having\s+)?\w+|\bfail\w*\s+to\b")
-"""What an excuse is for, where it is no delay: in a sentence of its own it is no ban of what was left undone."""
-_NEVER_ONE = Wording(
-    r"\s*,?\s*(?:but|and|though|yet)\s+(?:(?:it|that|this)\s+(?:is|['’]s)\s+)?(?:never|not|none|no)\s+(?:an?\s+)?(?:one|reason|excuse|any)?\s*(?:for|to)\b[^.;!?,]*"
-)
-_BLAMES = Wording(
-    r"\s*,?\s*(?:(?:and|but)\s+)?(?:nobody|no one|no-one|none of us|we)\s+(?:will|would|shall|won['’]t|is going to|are going to|may|is to)?\s*(?:ever |then )?"
-    r"(?:hold (?:it|that|this) against (?:\w+|(?:him|her) or (?:him|her))|blame (?:\w+|him or her)(?: for (?:it|that|this))?|think (?:any )?(?:the )?(?:less|worse) of \w+|mind|complain)(?=\s*[.,;!?]|\s*$)"
-)
-_OFTEN = Wording(
-    rf"\s*(?:already\s+|only\s+)?(?:twice|thrice|more than once|again and again|time and again|time and time again|repeatedly|too often|"
-    rf"(?:{NUMBER}|several|many|a few|some|countless) (?:times|occasions)|on (?:{_MANY}|a few|many) occasions)\b"
-)
-_WENT_WRONG = (
-    r"(?:disappeared|vanished|gone (?:missing|astray|wrong|lost|off|bad)|got(?:ten)? (?:lost|worse|mixed up)|been (?:stolen|lost|mislaid|mixed up|forgotten)|"
-    r"piled up|turned up (?:late|empty|broken)|spoil(?:ed|t)|broken(?: down)?|fallen through|ended in \w+|caused? \w+)"
-)
-_HAS_GONE_WRONG = Wording(
-    rf"(?<!that)(?<!which)(?<!who)\s(?P<wrong>(?:ha(?:s|ve)|had)\s+(?:\w+\s+){{0,3}}?{_WENT_WRONG})(?:\s+(?:this|last|on us|before|lately|recently|again|since|in|over|already|at)\b[^.;!?,]*)?\s*$"
-)
-_HAPPENED = Wording(r"\b(?:ha(?:s|ve|d)(?!\s+to\b)|was|were|went|got|came|did|lost|[a-z]+ed)\b")
-_WAS = Wording(r"\b(?:was|were|had|went|got|ha(?:s|ve) been)\b(?!\s+to\b)")
-_CONDITIONS = Wording(
-    r"\b(?:if|when|whenever|once|after|before|until|till|unless|where|wherever|as soon as|as long as|provided|except|only)\b"
-)
-_WE_USED = Wording(
-    r"\s*(?:we|they|people|everybody|everyone|i|you)\s+(?:all\s+|once\s+)?used\s+to\s+(?=[a-z])"
-)
-"""Begins what somebody did before the rule."""
-_SO = Wording(r"\s*,?\s+(?:so(?! that\b)|therefore|hence|which is why|that is why|and so)\s*,?\s+")
-_SENTENCE = re.compile(r"[^.;!?]*(?:[.](?=\d)[^.;!?]*)*[.;!?]*\s*")
 
 _SHORT = 12
 """No more letters than this say nothing that is told as set aside."""
@@ -197,19 +153,13 @@ class Told(NamedTuple):
     """Ways to keep a rule, and limits of who may, that no act and no rule of the language shows."""
 
 
-class _Anew(NamedTuple):
-    span: Span
-    parts: tuple[Part, ...]
-    missed: tuple[Span, ...] = ()
-
-
 def told_plainly(text: str, words: Vocabulary) -> Told | None:
     """The text with the words of rules in place of spoken ways to say them; None where it has none."""
     if not _MARKS.search(text):
         return None
     aside, missed, piece = list[Span](), list[Span](), None
     for way in (
-        _said_beside,
+        said_beside,
         _turned_back,
         _done_to_it,
         _clefts,
@@ -220,31 +170,16 @@ def told_plainly(text: str, words: Vocabulary) -> Told | None:
         _counted,
     ):
         now = piece.text if piece else text
-        found = sorted(way(now, words), key=lambda a: a.span)
+        found = apart(way(now, words))
         if not found:
             continue
-        parts, at = list[Part](), 0
         for one in found:
-            if one.span.start >= at:
-                parts += [Span(at, one.span.start), *one.parts]
-                at = one.span.end
-                if (
-                    not one.parts
-                    and way in (_said_beside, _clefts)
-                    and one.span.end - one.span.start > _SHORT
-                ):
-                    aside.append(_stripped(now, one.span))
-                missed += [moved(span, piece) if piece else span for span in one.missed]
-        new = made(now, [*parts, Span(at, len(now))], (Span(0, len(text)),))
-        piece = new if piece is None else _composed(piece, new)
+            if not one.parts and way in (said_beside, _clefts) and one.span.end - one.span.start > _SHORT:
+                aside.append(_stripped(now, one.span))
+            missed += [moved(span, piece) if piece else span for span in one.missed]
+        new = retold(now, found)
+        piece = new if piece is None else composed(piece, new)
     return Told(piece, tuple(aside), tuple(missed)) if piece else None
-
-
-def _composed(outer: Piece, inner: Piece) -> Piece:
-    """A piece of a piece, as one of the text that the first was made of."""
-    starts = tuple(outer.starts[min(s, len(outer.starts) - 1)] for s in inner.starts)
-    ends = tuple(outer.ends[max(e - 1, 0)] for e in inner.ends)
-    return Piece(inner.text, starts, ends, outer.of)
 
 
 def _stripped(text: str, span: Span) -> Span:
@@ -254,128 +189,15 @@ def _stripped(text: str, span: Span) -> Span:
     )
 
 
-def _tells(text: str, span: Span, words: Vocabulary) -> bool:
-    """Whether words tell an act."""
-    tokens = tokens_of(text[span.start : span.end])
-    return any(m.score >= ENOUGH for m in words.match_acts(tokens, range(len(tokens)))[:1])
-
-
 def _binds(text: str) -> bool:
     """Whether words bind, forbid or allow."""
     return any(p.search(text) for p in (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION))
 
 
-def _sentences(text: str) -> Iterator[Span]:
-    at = 0
-    while at < len(text):
-        found = _SENTENCE.match(text, at)
-        end = found.end() if found and found.end() > at else at + 1
-        yield Span(at, end)
-        at = end
-
-
-# what says nothing by itself
-
-
-def _said_beside(text: str, words: Vocabulary) -> Iterator[_Anew]:
-    """What does not count as something, what is no excuse and whom nobody blames, and what went wrong once."""
-    small = text.lower()
-    if "count" in small:
-        for m in _NOT_COUNT.finditer(text):
-            if span := _own_clause(text, m, words):
-                yield _Anew(span, ())
-    if "excuse" in small or "reason" in small or "justification" in small or "ground" in small:
-        yield from (_Anew(span, ()) for span in _excuses(text, words))
-    if any(word in small for word in ("against", "blame", "worse of", "less of", "mind", "complain")):
-        for m in _BLAMES.finditer(text):
-            if not _tells(text, Span(*m.span()), words):
-                yield _Anew(Span(*m.span()), ())
-    for sentence in _sentences(text):
-        if (span := _narrated(text, sentence, words)) and _more_than(text, span):
-            yield _Anew(span, ())
-
-
-def _more_than(text: str, span: Span) -> bool:
-    """Whether a text says more than some of its words."""
-    return any(c.isalpha() for c in text[: span.start] + text[span.end :])
-
-
-def _clause_start(text: str, place: int) -> int:
-    """Where the clause begins that some words stand in: behind a mark, or a joint with a subject behind it."""
-    before = re.split(r"[.;:!?](?=\s)", text[:place])[-1]
-    joint = [*re.finditer(r"\s*,?\s+(?:and|(?<!nothing )but|yet|though|whereas)\s+|\s*[–—]\s+", before)]
-    opened = place - len(before)
-    return opened + joint[-1].start() if joint and joint[-1].end() < len(before) else opened
-
-
-def _clause_end(text: str, place: int) -> int:
-    behind = re.compile(
-        r"[.;:!?](?=\s|$)|,?\s+(?:and|but|so)\s+(?!no\b|never\b|not\b)|,\s+|\s+[–—]\s+|$"
-    ).search(text, place)
-    return behind.start() if behind else len(text)
-
-
-def _own_clause(text: str, m: re.Match[str], words: Vocabulary) -> Span | None:
-    """The clause of which some words are the predicate, where its subject binds nobody by words of its own."""
-    start, end = _clause_start(text, m.start()), _clause_end(text, m.end())
-    subject = text[start : m.start()]
-    if not subject.strip() or patterns.DUTY.search(subject) or patterns.PERMISSION.search(subject):
-        return None
-    if patterns.NEGATIVE.search(subject) or durations(subject) or _CONDITIONS.search(subject):
-        return None
-    return Span(start, end)
-
-
-def _excuses(text: str, words: Vocabulary) -> Iterator[Span]:
-    for m in _EXCUSES.finditer(text):
-        start, end = _clause_start(text, m.start()), _clause_end(text, m.end())
-        if not m["excuse"] and not _OMITS.search(text, m.end() - 3, end):
-            continue
-        subject = Span(start, m.start())
-        told = text[start : m.start()]
-        if re.search(r"(?:^|\s)(?:that|this|it)\s*$", told, re.IGNORECASE) and (
-            opened := re.search(
-                r"(?:^|[.;:!?]\s)\s*(?:if|when|where)\b[^.;:!?]*,\s*$",
-                text[: start + len(told.rstrip()) - 4],
-                re.IGNORECASE,
-            )
-        ):
-            start = opened.start() + (1 if text[opened.start()] in ".;:!?" else 0)
-            subject = Span(start, m.start())
-        if _tells(text, subject, words) or _BINDS.search(text, *subject):
-            continue
-        more = _NEVER_ONE.match(text, end)
-        end = more.end() if more else end
-        alone = text[:start].strip(" ")[-1:] in ("", *".;:!?") and text[end : end + 1] in ("", *".;!?")
-        if not alone or _LEFT_UNDONE.search(text, m.end() - 3, end):
-            yield Span(start, end)
-
-
-def _narrated(text: str, sentence: Span, words: Vocabulary) -> Span | None:
-    """What a sentence, or what stands in it before "so", only tells of what went wrong before."""
-    so = _SO.search(text, sentence.start + 1, sentence.end)
-    end = so.start() if so else sentence.end
-    told, whole = text[sentence.start : end].rstrip(" \n.;!"), Span(sentence.start, so.end() if so else end)
-    if not told or _BINDS.search(told):
-        return None
-    often = _OFTEN.match(told)
-    behind = often.end() if often else 0
-    was = _WAS.search(told, behind) if often else None
-    if was and not _CONDITIONS.search(told, behind, was.start()):
-        return whole
-    if patterns.PERMISSION.search(told) or _CONDITIONS.search(told, behind):
-        return None
-    wrong = _HAS_GONE_WRONG.search(told)
-    if wrong and _tells(told, Span(*wrong.span("wrong")), words):
-        return None
-    happened = often and _HAPPENED.search(told, behind)
-    return whole if wrong or happened or _WE_USED.match(told) else None
-
-
 # a place, a doer or a deed told first
 
 
-def _clefts(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _clefts(text: str, words: Vocabulary) -> Iterator[Anew]:
     small = text.lower()
     if "where" in small:
         yield from _places(text, words)
@@ -385,46 +207,41 @@ def _clefts(text: str, words: Vocabulary) -> Iterator[_Anew]:
     if "it is " in small or "it's " in small or "it’s " in small:
         for m in _IT_IS_WHO.finditer(text):
             it = Span(*m.span("it"))
-            yield _Anew(it, ((". ", it),) if re.search(r"\band\b", m["it"]) else ())
-            yield _Anew(Span(*m.span("rel")), ())
+            yield Anew(it, ((". ", it),) if re.search(r"\band\b", m["it"]) else ())
+            yield Anew(Span(*m.span("rel")), ())
     if "what " in small:
         for m in _WHAT_IS.finditer(text):
             yield from _what_is(text, m, words)
     if "there " in small:
         for m in _THERE_IS.finditer(text):
-            if _tells(text, Span(m.start("done"), m.end("thing")), words):
+            if tells_act(text, Span(m.start("done"), m.end("thing")), words):
                 place = Span(*m.span("done"))
                 verb = "was not" if m["no"] else "was"
-                yield _Anew(
+                yield Anew(
                     Span(m.end("opens"), m.end("thing")),
                     ((" a ", Span(*m.span("is"))), Span(*m.span("thing")), (f" {verb} ", place), place),
                 )
     if "long as" in small:
         for m in _NOT_DONE_YET.finditer(text):
-            if not _tells(text, Span(*m.span("state")), words):
-                yield _Anew(Span(*m.span("as")), (("If", Span(*m.span("as"))),))
+            if not tells_act(text, Span(*m.span("state")), words):
+                yield Anew(Span(*m.span("as")), (("If", Span(*m.span("as"))),))
     if "any " in small:
         for m in _ANY.finditer(text):
             if not _binds(re.split(r",?\s+(?:and|but)\s", m["rest"])[0]):
-                yield _Anew(Span(*m.span("any")), (("Every", Span(*m.span("any"))),))
+                yield Anew(Span(*m.span("any")), (("Every", Span(*m.span("any"))),))
 
 
-def _places(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _places(text: str, words: Vocabulary) -> Iterator[Anew]:
     """What is done at a place, with the place before it."""
-    places = words.name_in  # a place must be one of the schema's
     for m in _WHERE.finditer(text):
-        place = Span(*m.span("place"))
+        place, rest = Span(*m.span("place")), Span(*m.span("rest"))
         tokens = words.tokens_of(m["place"])
-        if m["place"] not in ("it", "this", "that") and not places("locations", tokens, range(len(tokens))):
-            continue
-        parts = list[Part]()
-        rest = Span(*m.span("rest"))
-        if m["place"] in ("it", "this", "that"):
+        if not words.name_in("locations", tokens, range(len(tokens))):
             continue
         joint = _AND_IT_IS.search(text, *rest)
         end = joint.start() if joint else rest.end
         told = " it is forbidden that " if m["not"] else " "
-        parts += [("At ", place), place, (told, Span(*m.span("is"))), Span(rest.start, end)]
+        parts: list[Part] = [("At ", place), place, (told, Span(*m.span("is"))), Span(rest.start, end)]
         if joint:
             parts += [
                 (". At ", Span(*joint.span())),
@@ -432,29 +249,29 @@ def _places(text: str, words: Vocabulary) -> Iterator[_Anew]:
                 (" ", Span(*joint.span())),
                 Span(joint.end(), rest.end),
             ]
-        yield _Anew(Span(place.start, rest.end), tuple(parts))
+        yield Anew(Span(place.start, rest.end), tuple(parts))
 
 
-def _done_by(m: re.Match[str]) -> _Anew:
+def _done_by(m: re.Match[str]) -> Anew:
     """A doing that somebody does or never does, as what must or must not be done; that somebody may do it asks nothing,
     and that they alone do it is not read.
     """
     how, who = m["how"], Span(*m.span("who"))
     whole = Span(m.start("doing"), m.end())
     if _FEW.match(m["who"]):
-        return _Anew(whole, ((" ", whole),), (whole,))
+        return Anew(whole, ((" ", whole),), (whole,))
     nobody = _NOBODY.fullmatch(m["who"])
     denied = m["not"] or m["never"] or nobody or "n't" in how or "n’t" in how or " not" in how
     if patterns.PERMISSION.search(how) and not denied:
-        return _Anew(whole, ())
+        return Anew(whole, ())
     told = " must never be done by " if denied else " must be done by "
     doer: Part = ("anybody", who) if nobody else who
-    return _Anew(whole, (Span(*m.span("doing")), (told, Span(*m.span("is"))), doer, Span(*m.span("rest"))))
+    return Anew(whole, (Span(*m.span("doing")), (told, Span(*m.span("is"))), doer, Span(*m.span("rest"))))
 
 
-def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[_Anew]:
+def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[Anew]:
     """What somebody must do, told as that they must do it."""
-    if not _tells(text, Span(*m.span("rest")), words):
+    if not tells_act(text, Span(*m.span("rest")), words):
         return
     between = Span(*m.span("between"))
     parts: list[Part] = []
@@ -469,15 +286,14 @@ def _what_is(text: str, m: re.Match[str], words: Vocabulary) -> Iterator[_Anew]:
         (" ", Span(*m.span("is"))),
         Span(*m.span("rest")),
     ]
-    yield _Anew(Span(m.start("what"), m.end()), tuple(parts))
+    yield Anew(Span(m.start("what"), m.end()), tuple(parts))
 
 
 # what has to come first told first
 
 
-def _turned_back(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _turned_back(text: str, words: Vocabulary) -> Iterator[Anew]:
     """Sentences that begin with what has to come first, in the usual order of words."""
-    del words
     for m in _ONLY_AFTER.finditer(text):
         before = m["opens"] in ("before", "until")
         if before == (m["only"] == "only"):
@@ -497,7 +313,7 @@ def _turned_back(text: str, words: Vocabulary) -> Iterator[_Anew]:
         parts += [(" not", only)] if before else []
         parts += [Span(end, rest.end), (" ", only), *(() if before else (only, (" ", only))), opens]
         parts += [(" ", opens), Span(*m.span("first"))]
-        yield _Anew(Span(only.start, rest.end), tuple(parts))
+        yield Anew(Span(only.start, rest.end), tuple(parts))
 
 
 def _subject_of(text: str) -> int:
@@ -516,12 +332,12 @@ def _subject_of(text: str) -> int:
 # the thing that somebody did something to
 
 
-def _done_to_it(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _done_to_it(text: str, words: Vocabulary) -> Iterator[Anew]:
     """What is asked of each thing that somebody did something to, as what is asked after that: "send every fine they issue"."""
     for m in _OBJECT_OF.finditer(text):
         doing, asked = Span(*m.span("doing")), Span(*m.span("asked"))
         first = next((w for w in lemmas(m["verb"].lower(), "v")), "")
-        if not first or not _tells(text, asked, words) or _OPENS.search(text, *asked):
+        if not first or not tells_act(text, asked, words) or _OPENS.search(text, *asked):
             continue
         if not (patterns.DUTY.search(text, *asked) or _imperative(m["asked"])):
             continue
@@ -530,7 +346,7 @@ def _done_to_it(text: str, words: Vocabulary) -> Iterator[_Anew]:
             continue
         parts: list[Part] = [("After ", Span(doing.start, doing.start + 1)), doing, (" the ", each), thing]
         parts += [(", ", Span(thing.end, thing.end + 1)), asked, (" the ", each), thing]
-        yield _Anew(Span(asked.start, doing.end), tuple(parts))
+        yield Anew(Span(asked.start, doing.end), tuple(parts))
 
 
 def _imperative(text: str) -> bool:
@@ -550,7 +366,7 @@ def _tells_by(text: str, spans: tuple[Span, Span], words: Vocabulary) -> bool:
 # ways of which one is due
 
 
-def _choices(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _choices(text: str, words: Vocabulary) -> Iterator[Anew]:
     small = text.lower()
     if " or " not in small:
         return
@@ -560,7 +376,7 @@ def _choices(text: str, words: Vocabulary) -> Iterator[_Anew]:
             Span(m.start("ways") + w.start(), m.start("ways") + w.end()) for w in _WAY.finditer(m["ways"])
         ]
         said = _ONE_MUST.search(text, m.start(), len(text))
-        if not _tells(text, ways, words):
+        if not tells_act(text, ways, words):
             continue
         free = m["one"] and re.fullmatch(r"can|may|could|might", m["modal"], re.IGNORECASE)
         if free and not (said and said.start() <= ways.end):
@@ -574,15 +390,15 @@ def _choices(text: str, words: Vocabulary) -> Iterator[_Anew]:
             parts.append(Span(at, joint.start("to")))
             at = joint.end("to")
         parts.append(Span(at, end))
-        untold = tuple(way for way in each if way.start < end and not _tells(text, way, words))
+        untold = tuple(way for way in each if way.start < end and not tells_act(text, way, words))
         stop = max(ways.end, said.end() if said and said.start() <= ways.end else 0)
-        yield _Anew(Span(m.start(), stop), tuple(parts), untold)
+        yield Anew(Span(m.start(), stop), tuple(parts), untold)
 
 
 # times
 
 
-def _times_from(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _times_from(text: str, words: Vocabulary) -> Iterator[Anew]:
     """What is due so long after what was told before, with the words for that where rules have them."""
     if not durations(text):
         return
@@ -599,7 +415,7 @@ def _times_from(text: str, words: Vocabulary) -> Iterator[_Anew]:
         parts += [(" within ", at), at]
         if joint:
             parts += [(". ", Span(*joint.span())), Span(joint.end(), rest.end)]
-        yield _Anew(Span(time.start, rest.end), tuple(parts))
+        yield Anew(Span(time.start, rest.end), tuple(parts))
 
 
 def _made_due(text: str, own: Span) -> list[Part]:
@@ -616,19 +432,18 @@ def _made_due(text: str, own: Span) -> list[Part]:
     ]
 
 
-def _and_no_more(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _and_no_more(text: str, words: Vocabulary) -> Iterator[Anew]:
     """How many there may be of what the rest of a sentence is about."""
-    for span, parts in and_no_more(text, lambda span: _tells(text, span, words)):
-        yield _Anew(span, parts)
+    return and_no_more(text, lambda span: tells_act(text, span, words))
 
 
-def _counted(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _counted(text: str, words: Vocabulary) -> Iterator[Anew]:
     """How many there may be, and by when at the latest."""
-    for span, parts in (*tallies(text, lambda span: _tells(text, span, words)), *latest(text)):
-        yield _Anew(span, parts)
+    yield from tallies(text, lambda span: tells_act(text, span, words))
+    yield from latest(text)
 
 
-def _limits(text: str, words: Vocabulary) -> Iterator[_Anew]:
+def _limits(text: str, words: Vocabulary) -> Iterator[Anew]:
     """Times that words beside them make limits, as times within which something is due."""
     if not ANY_UNIT.search(text):
         return
@@ -638,7 +453,7 @@ def _limits(text: str, words: Vocabulary) -> Iterator[_Anew]:
             span = Span(*m.span())
             plural = "" if m["number"] in ("a", "an", "one", "1") else "s"
             opens = "" if _HAS.search(text[: m.start()]) else "within "
-            yield _Anew(
+            yield Anew(
                 span,
                 ((opens, span), Span(*m.span("number")), (f" {m['unit']}{plural}", Span(*m.span("unit")))),
             )
@@ -646,10 +461,10 @@ def _limits(text: str, words: Vocabulary) -> Iterator[_Anew]:
         for m in _NO_MORE_THAN.finditer(text):
             before = re.search(r"(?:\bin|\bwithin)\s+$", text[: m.start()], re.IGNORECASE)
             than = Span(before.start() if before else m.start(), m.start("time"))
-            yield _Anew(Span(than.start, m.end()), (("within ", than), Span(*m.span("time"))))
+            yield Anew(Span(than.start, m.end()), (("within ", than), Span(*m.span("time"))))
     if "inside" in small or "in under" in small or "in less" in small:
         for m in _INSIDE.finditer(text):
-            yield _Anew(Span(*m.span()), (("within ", Span(*m.span())),))
+            yield Anew(Span(*m.span()), (("within ", Span(*m.span())),))
     if any(
         word in small
         for word in ("more", "longer", "less", "fewer", "under", "sooner", "tops", "max", "over")
@@ -658,7 +473,7 @@ def _limits(text: str, words: Vocabulary) -> Iterator[_Anew]:
             yield from _in_at_most(text, m)
 
 
-def _in_at_most(text: str, m: re.Match[str]) -> Iterator[_Anew]:
+def _in_at_most(text: str, m: re.Match[str]) -> Iterator[Anew]:
     time, spare = Span(*m.span("time")), Span(*m.span("spare"))
     before = text[: m.start()]
     has = _HAS.search(before) or m["to"]
@@ -667,11 +482,11 @@ def _in_at_most(text: str, m: re.Match[str]) -> Iterator[_Anew]:
         and not m["before"]
     ):
         if re.search(r"\bwithin\s+$", before, re.IGNORECASE):
-            yield _Anew(spare, ((" ", spare),))
+            yield Anew(spare, ((" ", spare),))
         return
     opens: tuple[Part, ...] = (
         () if has and not m["before"] else (("within ", Span(m.start(), max(time.start, m.start() + 1))),)
     )
     if m["before"] == "for ":
         return
-    yield _Anew(Span(m.start(), spare.end), (*opens, time))
+    yield Anew(Span(m.start(), spare.end), (*opens, time))

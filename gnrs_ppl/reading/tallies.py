@@ -7,16 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from gnrs_ppl.reading.anew import Anew, Part
 from gnrs_ppl.reading.clauses import MODAL
-from gnrs_ppl.reading.otherwise import Part
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.wording import Wording
 
 Tells = Callable[[Span], bool]
 """Whether words tell an act."""
-Anew = tuple[Span, tuple[Part, ...]]
-"""Words, and what they are told as."""
 
 _NO_COUNT = (
     r"(?!\s*-?\s*(?:seconds?|minutes?|hours?|days?|nights?|weeks?|fortnights?|months?|quarters?|years?|working|business|calendar|full|"
@@ -89,7 +87,9 @@ def tallies(text: str, tells: Tells) -> Iterator[Anew]:
     if "no " in small:
         for m in _NO_SECOND.finditer(text):
             if tells(Span(*m.span("what"))):
-                yield Span(m.start(), m.end("nth")), ((f"at most {_NTH[m['nth']]}", Span(*m.span("nth"))),)
+                yield Anew(
+                    Span(m.start(), m.end("nth")), ((f"at most {_NTH[m['nth']]}", Span(*m.span("nth"))),)
+                )
 
 
 def and_no_more(text: str, tells: Tells) -> Iterator[Anew]:
@@ -105,14 +105,14 @@ def and_no_more(text: str, tells: Tells) -> Iterator[Anew]:
             )
             if tells(what) and not free:
                 parts = ((". There must be at most ", tail), Span(*m.span("n")), (" ", tail), what)
-                yield tail, parts
+                yield Anew(tail, parts)
     if " up " in small:
         for m in _ENDS_UP.finditer(text):
             verb = ("is" if m["s"] else "are") if m["being"] else "goes to" if m["s"] else "go to"
-            yield Span(*m.span()), ((verb, Span(*m.span())),)
+            yield Anew(Span(*m.span()), ((verb, Span(*m.span())),))
     if "first" in small or "1st" in small:
         for m in _FIRST_ONE.finditer(text):
-            yield Span(*m.span("first")), ()
+            yield Anew(Span(*m.span("first")), ())
 
 
 def _compared(text: str) -> Iterator[Anew]:
@@ -123,11 +123,11 @@ def _compared(text: str) -> Iterator[Anew]:
         free = m["joined"] == "cannot" or (m["modal"] or "").startswith(("may", "can", "might", "could"))
         verb = "there must be" if m["there"] else "may" if (free or m["joined"]) and m["more"] else "must"
         limit = "at most " if m["more"] else "at least "
-        yield whole, ((verb, denied), Span(*m.span("mid")), (" " + limit, than), Span(*m.span("n")))
+        yield Anew(whole, ((verb, denied), Span(*m.span("mid")), (" " + limit, than), Span(*m.span("n"))))
     for m in _FEWER_ARE_BARRED.finditer(text):
         limit = "at most " if m["more"] else "at least "
         than = Span(m.start(), m.start("n"))
-        yield (
+        yield Anew(
             Span(*m.span()),
             (("There must be " + limit, than), Span(*m.span("n")), Span(*m.span("what"))),
         )
@@ -142,7 +142,7 @@ def _numbers_of(text: str) -> Iterator[Anew]:
             (" ", Span(*m.span("limit"))),
             Span(*m.span("what")),
         )
-        yield Span(*m.span()), parts
+        yield Anew(Span(*m.span()), parts)
 
 
 def latest(text: str) -> Iterator[Anew]:
@@ -157,15 +157,15 @@ def latest(text: str) -> Iterator[Anew]:
             limit = Span(*m.span("limit"))
             unit = m["unit"] or "day"
             told: Part = limit if m["time"] else (f"one {unit}", limit)
-            yield Span(*m.span()), ((" within ", Span(m.start(), limit.start)), told)
+            yield Anew(Span(*m.span()), ((" within ", Span(m.start(), limit.start)), told))
         for m in _THE_NEXT_AT_LATEST.finditer(text):
             limit = Span(*m.span("limit"))
-            yield (
+            yield Anew(
                 Span(*m.span()),
                 ((" within ", Span(m.start(), limit.start)), (f"one {m['unit'] or 'day'}", limit)),
             )
     for m in _AT_ONCE_WITHIN.finditer(text):
-        yield Span(m.start(), m.end("joint")), ((" ", Span(m.start(), m.end("joint"))),)
+        yield Anew(Span(m.start(), m.end("joint")), ((" ", Span(m.start(), m.end("joint"))),))
 
 
 def _by(m: re.Match[str]) -> bool:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gnrs_ppl.reading.anew import Anew, Piece, apart, retold, tells_act
 from gnrs_ppl.reading.clauses import MODAL
-from gnrs_ppl.reading.otherwise import Part, Piece, made
 from gnrs_ppl.reading.types import Span
-from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import Vocabulary
 from gnrs_ppl.reading.wording import Wording
 
 _NUMBER = r"\d+(?:[.-]\d+)*(?:\([a-z\d]{1,3}\))*"
@@ -68,24 +68,12 @@ class Told(NamedTuple):
     aside: tuple[Span, ...]
 
 
-class _Anew(NamedTuple):
-    span: Span
-    parts: tuple[Part, ...]
-
-
 def told_whole(text: str, words: Vocabulary) -> Told | None:
     """The text with whole sentences in place of what is terse; None where nothing is."""
     aside = list[Span]()
     start = _content_from(text, aside)
-    anew = sorted(_told_anew(text, start, words), key=lambda a: a.span)
-    if start == 0 and not anew:
-        return None
-    parts, at = list[Part](), start
-    for one in anew:
-        if one.span.start >= at:
-            parts += [Span(at, one.span.start), *one.parts]
-            at = one.span.end
-    return Told(made(text, [*parts, Span(at, len(text))], (Span(0, len(text)),)), tuple(aside))
+    anew = apart(_told_anew(text, start, words))
+    return Told(retold(text, anew, start), tuple(aside)) if start or anew else None
 
 
 def _content_from(text: str, aside: list[Span]) -> int:
@@ -102,32 +90,26 @@ def _content_from(text: str, aside: list[Span]) -> int:
     return settled.end() if settled else start
 
 
-def _told_anew(text: str, start: int, words: Vocabulary) -> Iterator[_Anew]:
+def _told_anew(text: str, start: int, words: Vocabulary) -> Iterator[Anew]:
     small = text.lower()
     if "single" in small:
         for m in _SINGLE.finditer(text, start):
-            yield _Anew(Span(*m.span("single")), ())
+            yield Anew(Span(*m.span("single")), ())
     if "pass" in small or "fail" in small:
         for m in _TEST.finditer(text, start):
             fails = m["how"].lower().startswith("fail")
             told = "It is a breach if " if fails else "It must be that "
-            yield _Anew(Span(*m.span()), ((told, Span(*m.span())),))
+            yield Anew(Span(*m.span()), ((told, Span(*m.span())),))
     if "unless" in small or "until" in small or "till" in small or "without" in small or "absence" in small:
         for m in (*_NONE_THERE.finditer(text, start), *_WITHOUT_A_PRIOR.finditer(text, start)):
             first, then = Span(*m.span("first")), Span(*m.span("then"))
-            if "without" in m[0].lower() or all(_tells(text, s, words) for s in (first, then)):
+            if "without" in m[0].lower() or all(tells_act(text, s, words) for s in (first, then)):
                 no = Span(m.start(), min(first.start, then.start))
-                yield _Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))
+                yield Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))
     if small.count("no ") > 1:
         for m in _NO_NO.finditer(text, start):
             first, then = Span(*m.span("first")), Span(*m.span("then"))
             topic = Span(max(map(text[: m.start()].rfind, ".;!?")) + 1, m.start())
-            if any(_tells(text, s, words) for s in (first, then)) and not _tells(text, topic, words):
+            if any(tells_act(text, s, words) for s in (first, then)) and not tells_act(text, topic, words):
                 no = Span(m.start(), first.start)
-                yield _Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))
-
-
-def _tells(text: str, span: Span, words: Vocabulary) -> bool:
-    """Whether words tell an act."""
-    tokens = tokens_of(text[span.start : span.end])
-    return any(m.score >= ENOUGH for m in words.match_acts(tokens, range(len(tokens)))[:1])
+                yield Anew(Span(*m.span()), (("There may be no ", no), then, (" before ", no), first))

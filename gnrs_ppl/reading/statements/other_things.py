@@ -82,11 +82,7 @@ class OfOtherThings(Doubted):
         be sent".
         """
         for name, act in acts_of(reading).items():
-            told = [
-                k
-                for k, mine in enumerate(self.marked.acts)
-                if mine == name and self._starts(k) in range(*act.span)
-            ]
+            told = self._mentions_of(name, act.span)
             found = [self._another_thing(k) for k in told]
             if found and all(found):
                 thing = found[0]
@@ -116,14 +112,15 @@ class OfOtherThings(Doubted):
         alter a fine is hardly to add a penalty.
         """
         for name, act in acts_of(reading).items():
-            told = [
-                k
-                for k, mine in enumerate(self.marked.acts)
-                if mine == name and self._starts(k) in range(*act.span)
-            ]
+            told = self._mentions_of(name, act.span)
             if told and all(self._is_far(k) for k in told):
                 return Unread(act.span, name, act.score, another=True)
         return None
+
+    def _mentions_of(self, name: str, span: Span) -> list[int]:
+        """The mentions of an act within some words."""
+        acts = enumerate(self.marked.acts)
+        return [k for k, act in acts if act == name and span.start <= self._starts(k) < span.end]
 
     def _is_far(self, k: int) -> bool:
         told, tokens = self.marked.mentions[k].told[0], self.text.tokens
