@@ -438,6 +438,22 @@ class Draft:
         return tuple(one and data_said(self.structure, s.best) for one, s in zip(said, read, strict=True))
 
     @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """A line for each role that the sentence binds and the rule leaves out."""
+        from gnrs_ppl.reading.agreement import left_unbound
+        from gnrs_ppl.reading.goal import rules_of
+
+        stated = rules_of(self.readings)[self.context.rule] if self.readings.statements else ()
+        roles = left_unbound(self.structure, [self.readings.statements[number].best for number in stated])
+        phrases = {role.name: role.phrase or role.name for role in self.context.schema.roles}
+        counts, events = self.context.profile.counts, self.context.profile.events
+        return tuple(
+            f"the sentence binds '{phrases.get(role, role)}', the rule does not: "
+            f"{counts.get(('role', role), 0):,} of {events:,} rows carry that role"
+            for role in roles
+        )
+
+    @cached_property
     def said_beside(self) -> dict[str, bool]:
         """Whether the rule's evidence and procedure are as the sentence says, where it says something."""
         from gnrs_ppl.candidates.beside import beside_those_named, evidence_of, procedure_of

@@ -234,6 +234,23 @@ def test_a_reading_that_no_audit_compares_is_held_against_it(scene: Context) -> 
     ]
 
 
+def test_who_never_opens_a_rule_does_not_narrow_it(scene: Context) -> None:
+    """Every row is a clerk's: a rule on what follows a manager's posting would find nothing to check, and none on
+    managers could be met; what is left out is told.
+    """
+    draft = drafted(scene, "After an invoice was posted, a manager must approve it within two days.")
+    assert (draft.structure.scope.roles, draft.structure.norm.bearer) == ((), "trigger")
+    (line,) = draft.left_out
+    assert line.startswith("the sentence binds 'manager', the rule does not: 0 of ")
+
+
+def test_who_is_asked_is_not_who_opened_it(scene: Context) -> None:
+    """Clerks post and clerks approve, each what another clerk has posted: it is the approval that asks for one."""
+    draft = drafted(scene, "After an invoice was posted, a clerk must approve it within two days.")
+    assert getattr(draft.structure.norm.bearer, "role", None) == "clerk"
+    assert draft.left_out == ()
+
+
 def test_working_time_that_no_calendar_counts_is_told_below_the_rule(
     scene: Context, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -99,6 +99,39 @@ def test_those_a_text_speaks_to_are_bound(name, sentence, roles):
     assert {n.name for r in readings for n in r.bearers} == roles
 
 
+@pytest.mark.parametrize(
+    ("sentence", "roles"),
+    [
+        (
+            "For two weeks after a package is shipped, the customer must not be sent a payment reminder.",
+            set(),
+        ),
+        ("In no case shall the customer get more than two payment reminders.", set()),
+        ("After a failed delivery the customer has to be reminded to pay within a week.", set()),
+        ("Every customer will receive a payment reminder within a month of the shipment.", set()),
+        ("The shipping clerk gets the package shipped within a day of the confirmation.", {"Shipment"}),
+        ("The customer must pay for the order within two weeks of the shipment.", {"customer"}),
+        ("A payment reminder must be sent by a sales representative after each shipment.", {"Sales"}),
+    ],
+)
+def test_those_for_whom_something_is_done_are_not_bound(sentence, roles):
+    readings = said("order_management", sentence)
+    assert readings
+    assert {n.name for r in readings for n in r.bearers} == roles
+    assert {a.role.name for r in readings for a in r.targets if a.role} == roles
+
+
+@pytest.mark.parametrize(
+    ("words", "meanwhile"), [("by then", False), ("before then", False), ("in the meantime", True)]
+)
+def test_what_excuses_by_then_may_have_come_before(words, meanwhile):
+    (reading,) = said(
+        "traffic_fines",
+        f"Unless it was paid {words}, a fine must get a penalty within 60 days of its dispatch.",
+    )
+    assert (reading.exception.activity, reading.meanwhile) == ("Payment", meanwhile)
+
+
 def test_a_role_spoken_of_before_a_comma_is_not_spoken_to():
     """Where nobody is addressed as "you", a role before a comma binds nobody else."""
     (reading,) = said("GNRS-052", "Visitors, as a rule, wait. A courier must check out.")

@@ -138,6 +138,11 @@ def build_pools(
         entry = kept["norm"].pop(says)
         told = f"{entry.provenance.partition(': ')[2]}: {dumps(entry.content)}"
         dropped["norm", says] = Dropped("norm", told, reason)
+    if _sentence_alone(material):
+        for says in _opened_by_nobody_in(kept["scope"], kept["trigger"], material):
+            entry = kept["scope"].pop(says)
+            roles = ", ".join(entry.content.roles) if isinstance(entry.content, Scope) else ""
+            dropped["scope", says] = Dropped("scope", f"roles {roles}", "no row shows one of them opening it")
     suggested = [s for s in suggestions(material) if not _said(s, material, data)]
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
@@ -149,7 +154,10 @@ def build_pools(
             raise _left_empty(slot, reasons[0] if reasons else "", material, context)
         read = [entry for entry in entries if "reading" in entry.sources]
         stays_as_read = _sentence_alone(material) or bool(data.attributes)
-        if slot in ("trigger", "norm") and read and stays_as_read:
+        whoever_acts = slot == "scope" and any(
+            isinstance(e.content, Scope) and not e.content.roles for e in read
+        )
+        if (slot in ("trigger", "norm") or whoever_acts) and read and stays_as_read:
             entries = [e for e in entries if e in read or LLM in e.sources]  # no neighbour of what is said
         if said := [e for e in read if agrees(e.content, material)]:
             entries = [e for e in entries if e in said or (LLM in e.sources and agrees(e.content, material))]
@@ -188,6 +196,32 @@ def _sentence_alone(material: Material) -> bool:
     """Whether nothing but the goal's sentence says what is asked."""
     goal = material.context.goal
     return not (goal.required or goal.forbidden or goal.permitted)
+
+
+def _opened_by_nobody_in(
+    scopes: Mapping[str, PoolEntry], triggers: Mapping[str, PoolEntry], material: Material
+) -> list[str]:
+    """Scopes of roles none of which is recorded with an act that the sentence is read to be opened by: such a
+    rule would find nothing to check.
+    """
+    opened = [
+        entry.content.act
+        for entry in triggers.values()
+        if isinstance(entry.content, Trigger) and "reading" in entry.sources
+    ]
+    seen = {
+        role
+        for act in opened
+        for name in (act.activities if act else ())
+        for role in material.traces.pair(name).values.get("role", {})
+    }
+    if None in opened or not seen:
+        return []
+    return [
+        says
+        for says, entry in scopes.items()
+        if isinstance(entry.content, Scope) and entry.content.roles and seen.isdisjoint(entry.content.roles)
+    ]
 
 
 def _without_required(norms: Mapping[str, PoolEntry], goal: Goal) -> dict[str, str]:

@@ -164,8 +164,10 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     likely = {*ends, *(others if lead.condition else theirs)}
     demanded = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets}
     begins = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded
-    nobody = lead.activation is None and not (material.goal.roles or any(r.bearers for r in said))
-    # the act that usually begins is itself asked for, another opens, or nobody is named
+    named = {*material.goal.roles, *(n.name for r in said for n in r.bearers)}
+    recorded = any(material.context.profile.counts.get(("role", role)) for role in named)
+    nobody = lead.activation is None and not recorded
+    # the act that usually begins is itself asked for, another opens, or nobody is named who is recorded
     whole = begins or told or nobody
     place = next(
         (a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None
@@ -250,6 +252,10 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> ProposedCa
     named = [a for a in (lead.activation, *lead.targets) if a is not None]
     places = list(dict.fromkeys(a.location.name for a in named[:1] if a.location))
     actor = [lead.activation.role.name] if lead.activation and lead.activation.role else []
+    anybody = not material.context.goal.roles and _opened_by_anybody(material, said, roles)
+    if roles and anybody:
+        yield ProposedCandidate("scope", {"locations": places} if places else {}, told)
+        return
     if roles:
         yield ProposedCandidate("scope", {"roles": roles}, told)
     if roles and places:
@@ -271,6 +277,17 @@ def _opened_by_others(material: Material, lead: Reading) -> bool:
     return lead.activation is not None and material.theirs(lead.activation.activity) == 0
 
 
+def _opened_by_anybody(material: Material, said: Sequence[Reading], roles: Sequence[str]) -> bool:
+    """Whether nothing says that those who are bound open the rule, and rows show others doing so: "once it
+    was sent, a clerk must file it" holds whoever sent it.
+    """
+    opener = _lead(said).activation
+    if opener is None or opener.role is not None or len(roles) != 1:
+        return False
+    asked = any(opener.activity == a.activity for r in said for a in r.targets)
+    return not asked and material.theirs(opener.activity) < MOSTLY
+
+
 def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
     """Who may bear the duty, likeliest first: the one who opened it (None), or a role as an office where
     another may have opened it.
@@ -285,7 +302,14 @@ def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tupl
     if opener.act is not None and opener.act.role is not None:
         return (None,) if opener.act.role.name == bearers[0] else (bearers[0],)
     theirs = material.theirs(opener.activity)
+    if theirs > 0.95 and opener.said and not any(_by_the_same(material, r, opener) for r in said):
+        return (bearers[0], None)
     return (None,) if theirs > 0.95 else (None, bearers[0]) if theirs >= MOSTLY else (bearers[0], None)
+
+
+def _by_the_same(material: Material, reading: Reading, opener: Opener) -> bool:
+    """Whether whoever opened it is asked, and nobody else of the same office."""
+    return any(_correlation(material, reading, opener, act) != "same_case" for act in reading.targets)
 
 
 def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:

@@ -87,3 +87,9 @@ def bound_by(rule: Structure) -> tuple[str, ...]:
     """The roles that a rule binds."""
     bearer = rule.norm.bearer
     return (bearer.role,) if isinstance(bearer, Office) else rule.scope.roles
+
+
+def left_unbound(rule: Structure, read: Iterable[Reading]) -> tuple[str, ...]:
+    """Roles that a sentence binds and a rule does not name: no row shows what they do."""
+    named = {*bound_by(rule), *rule.scope.roles, *(c.target.role for c in rule.norm.constraints)}
+    return tuple(dict.fromkeys(n.name for r in read for n in r.bearers if n.name not in named))

@@ -220,7 +220,7 @@ SEVERAL_PEOPLE = _words(
 )
 """So many of whom each must act."""
 MEANWHILE = _words(
-    r"while|(?:as|so) long as|in the meantime|in the meanwhile|meanwhile|in between|(?:by|before) then|(?:within|in|during) that (?:time|period)"
+    r"while|(?:as|so) long as|in the meantime|in the meanwhile|meanwhile|in between|(?:within|in|during) that (?:time|period)"
 )
 """Between what opens a duty and when it is due."""
 NEITHER = _words(r"neither\b[^.;]*\bnor|(?:not|never|nobody|no one|nothing)\b[^.;]*\b(?:or|nor)")
@@ -469,6 +469,12 @@ UNDERGONE = Wording(
     rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$"
 )
 """Between those somebody speaks of and what is done: others do it."""
+GIVEN = Wording(
+    rf"\s+(?:{MODAL}\s+)?(?:(?:not|never|only|also|always|ever)\s+)*(?:(?:have\s+)?(?:be|been|is|are|was|were)\s+(?:\w+ly\s+|not\s+)?\w+"
+    r"|(?P<gets>gets?|got|receives?|received|obtains?|obtained))\s+(?:at (?:most|least)\s+)?"
+    r"(?:an?|any|no|the|his|her|their|its|another|more|fewer|less|one|two|three|four|five|\d+)\b"
+)
+"""Between somebody and what is done for them: "must be sent a reminder", "gets no reminder"."""
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 SAME_SUBJECT = Wording(rf"[\s,]*(?:and|but)?\s+{MODAL}\b")
 PERSON = _words(

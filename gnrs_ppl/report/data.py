@@ -73,7 +73,7 @@ def draft_data(draft: Draft) -> dict[str, Any]:
             "needs": [need._asdict() for need in draft.needs],
             "sql": draft.sql,
             "assumptions": list(draft.assumptions),
-            "findings": list(draft.findings),
+            "findings": [*draft.left_out, *draft.findings],
         },
         "versions": versions(),
     }

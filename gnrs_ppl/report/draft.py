@@ -50,6 +50,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         if not is_said:
             line = beside_in_words(draft.readings)[slot]
             console.print(shown(f"not said by this rule: {line}", style="yellow"))
+    for line in draft.left_out:
+        console.print(shown(line, style="yellow"))
     if chosen := _chosen(draft):
         console.print(shown(f"chosen, as the sentence does not say: {chosen}"))
     _print_language_model(console, draft)

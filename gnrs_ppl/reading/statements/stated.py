@@ -398,13 +398,24 @@ class Stated(Related):
         return Span(*found.span()) if found else None
 
     def _is_object(self, named: Named, k: int) -> bool:
-        """Whether a role is told as what the act of a mention is done to: "reminds the customer to pay"."""
-        words = self.text.words.words_of(self.marked.acts[k])
-        said = self.text.sentence[named.span.start : named.span.end].lower().split()
-        first = self.text.tokens[min(self.marked.mentions[k].told[0].used)]
-        return named.span.start > first.start and any(
-            w in words for form in said for w in (form, *lemmas(form, "n"))
+        """Whether a role is told as what the act of a mention is done to, or done for: "reminds the customer to pay", "the
+        customer must be sent a reminder", "gets no more than two reminders".
+        """
+        words, mention, tokens = (
+            self.text.words.words_of(self.marked.acts[k]),
+            self.marked.mentions[k],
+            self.text.tokens,
         )
+        said = self.text.sentence[named.span.start : named.span.end].lower().split()
+        used, verb = mention.told[0].used, tokens[mention.at]
+        own = any(w in words for form in said for w in (form, *lemmas(form, "n")))
+        if named.span.start > tokens[min(used)].start:
+            return own
+        if own and patterns.UNDERGONE.search(self.text.sentence, named.span.end, verb.end):
+            return True
+        given = patterns.GIVEN.match(self.text.sentence, named.span.end, self._clause(k).end)
+        done = bool(lemmas(verb.text, "v")) and not lemmas(verb.text, "n")  # "gets the package shipped"
+        return given is not None and not (given["gets"] and done)
 
     def _count(self, label: str, sentence: Sentence) -> int:
         """How often, for labels that state it."""
