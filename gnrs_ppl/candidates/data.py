@@ -137,7 +137,8 @@ def unheld_words(readings: Readings, reading: Reading) -> Refused | None:
 
 def not_held(readings: Readings, words: Unheld) -> Refused:
     """The refusal of words on data that no attribute holds."""
-    return Refused(f"'{readings.words(words.span).strip()}': {words.why}", REMEDY, reason="no_such_field")
+    reason = "no_such_role" if readings.nothing == "no_such_role" else "no_such_field"
+    return Refused(f"'{readings.words(words.span).strip()}': {words.why}", REMEDY, reason=reason)
 
 
 def unheld_data(context: Context, readings: Readings, reading: Reading) -> Refused | None:

@@ -198,12 +198,25 @@ def held_against(context: Context, readings: Readings, reading: Reading) -> Refu
     ]
     found = (
         _unrecorded(context, readings, acts),
+        _without_others(context, reading),
         _nameless(context, acts) if reading.who or _compares_persons(readings, reading) else None,
         _coarse(context, readings, reading),
         _fieldless(context, readings, reading, acts),
         unheld_data(context, readings, reading),
     )
     return next(filter(None, found), None)
+
+
+def _without_others(context: Context, reading: Reading) -> Refused | None:
+    """Where an act is left to some roles alone, rows must show others."""
+    others = {a.role.name for a in reading.targets if reading.only and a.role}
+    if context.records.prospective or not others:
+        return None
+    if any(context.profile.counts.get(("role", role)) for role in others):
+        return None
+    only = " or ".join(n.name for n in reading.only)
+    told = f"0 of {context.profile.events:,} rows carry a role other than {only}"
+    return Refused(told, REMEDY, reason="no_such_role")
 
 
 def _pairs(context: Context, act: ActRead) -> Iterator[tuple[str, PairProfile]]:

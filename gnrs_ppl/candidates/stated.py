@@ -388,29 +388,47 @@ def _constraints(
         common["unless"] = on_act(_act(material, reading.exception), conditions)
         if reading.meanwhile and template in IN_THE_MEANTIME:
             common["in_the_meantime"] = True
-    acts = [a for a in reading.targets if a.activity != opener.activity]
-    others = {a.activity: _asked_of_others(material, reading, a) for a in acts}
+    acts = [
+        a for a in reading.targets if a.activity != opener.activity and _may_be_theirs(material, reading, a)
+    ]
+    others = [_asked_of_others(material, reading, a) for a in acts]
     patterns = [
         on_act(
-            _act(material, a, banned=template in NEGATIVE) | others[a.activity],
+            _act(material, a, banned=template in NEGATIVE) | by,
             of_act(material.context, reading, a, "act", opener.activity),
         )
-        for a in acts
+        for a, by in zip(acts, others, strict=True)
     ]
     targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
-    for act, target in zip(acts, targets, strict=False):
+    for act, by, target in zip(acts, others, targets, strict=False):
         constraint = {"template": template, "target": target} | common
         if reading.by_another:
             yield from by_another(constraint)
-        elif others[act.activity]:
+        elif by:
             yield constraint | {"correlate": "same_case"}
         else:
             yield constraint | {"correlate": key or _correlation(material, reading, opener, act)}
 
 
+def _each_its_own(material: Material) -> bool:
+    """Whether a sentence asks different things of different roles."""
+    return len(material.bound) > 1 and not material.context.goal.roles
+
+
+def _may_be_theirs(material: Material, reading: Reading, act: ActRead) -> bool:
+    """Whether a row of the log carries the role of an act that is left to other roles alone."""
+    role = act.role.name if reading.only and act.role else ""
+    return not role or bool(material.context.profile.counts.get(("role", role)))
+
+
 def _asked_of_others(material: Material, reading: Reading, act: ActRead) -> dict[str, str]:
     """Who must have done what has to come first, where others are bound by it and rows show them at it."""
     role = act.role.name if act.role else ""
+    if reading.only:
+        return {"role": role}
+    if len(reading.bearers) == 1 and _each_its_own(material) and reading.template not in LOOK_BACK:
+        asked = reading.bearers[0].name
+        return {"role": asked} if material.context.profile.counts.get(("role", asked)) else {}
     bound = {n.name for n in reading.bearers}
     told = role and bound and role not in bound and reading.template in LOOK_BACK
     return {"role": role} if told and role in material.traces.performers(act.activity, 0.02) else {}

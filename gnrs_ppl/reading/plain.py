@@ -67,6 +67,8 @@ def either_of(readings: Readings, unread: Unread) -> str:
 
 def why_nothing(readings: Readings) -> str:
     """Why nothing was read, in one line; empty where something was."""
+    if readings.nothing == "no_such_role":
+        return f"'{readings.words(readings.unheld[0].span)}': {readings.unheld[0].why}"
     if readings.nothing == "no_such_act":
         unheld = next((u for u in readings.unread if u.nearest or u.another), None)
         rival = next((u for u in readings.unread if u.rival), None)

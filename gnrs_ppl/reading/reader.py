@@ -11,7 +11,7 @@ from itertools import pairwise
 from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.alternatives import with_untold_ways
-from gnrs_ppl.reading.anew import moved
+from gnrs_ppl.reading.anew import moved, retold
 from gnrs_ppl.reading.beside import said_beside
 from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
@@ -32,6 +32,7 @@ from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import after_it_went_by, durations
 from gnrs_ppl.reading.questions import told_by_answers
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
+from gnrs_ppl.reading.reserved import as_left_to_some, left_to_some
 from gnrs_ppl.reading.spoken import told_plainly
 from gnrs_ppl.reading.statements.among import (
     each_timed,
@@ -119,7 +120,11 @@ def read(
 def _answered(
     sentence: str, schema: Schema, logs: Sequence[Channel], attributes: Sequence[Attribute]
 ) -> Readings:
-    """What a text says, its questions told with their answers."""
+    """What a text says, its questions told with their answers, and what is left to some as a ban on the others."""
+    if reserved := left_to_some(sentence, vocabulary(schema)):
+        piece = retold(sentence, [one.anew for one in reserved])
+        found = moved(_answered(piece.text, schema, logs, attributes), piece)
+        return as_left_to_some(replace(found, sentence=sentence), reserved, schema)
     if (told := told_by_answers(sentence)) is not None:
         piece, asked = told
         found = moved(_stated(piece.text, schema, logs, attributes), piece)

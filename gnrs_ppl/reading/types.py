@@ -144,6 +144,8 @@ class Reading:
         n of existence, exactly and absence.
     bearers : tuple of Named
         The roles that answer for the target.
+    only : tuple of Named
+        The roles to whom alone the act is left: the targets name every other role, whose act is banned.
     who : Who or None
         Whether the one who acts is the activation's person, or must be another.
     condition : Span or None
@@ -172,6 +174,7 @@ class Reading:
     count: int = 1
     time: Timed | None = None
     bearers: tuple[Named, ...] = ()
+    only: tuple[Named, ...] = ()
     who: Who | None = None
     condition: Span | None = None
     data: tuple[DataRead, ...] = ()
@@ -191,7 +194,7 @@ class Reading:
         """Activities in DECLARE order: the earlier act first for precedences, the activation first
         otherwise.
         """
-        targets = tuple(act.activity for act in self.targets)
+        targets = tuple(dict.fromkeys(act.activity for act in self.targets))
         if self.activation is None:
             return targets
         return (
@@ -344,9 +347,9 @@ class Unread(NamedTuple):
 
 LIKELY_BREACH = 0.5
 """A passage that more probably follows a breach than not is no duty."""
-Nothing = Literal["", "no_duty", "no_such_act", "no_condition"]
-"""Why nothing was read: no duty is stated, its act is not in the schema, or it has no condition that acts
-show."""
+Nothing = Literal["", "no_duty", "no_such_act", "no_condition", "no_such_role"]
+"""Why nothing was read: no duty is stated, its act is not in the schema, it has no condition that acts show, or
+who alone may do it is none that a rule can name."""
 
 
 @dataclass(frozen=True)

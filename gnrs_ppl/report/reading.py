@@ -71,7 +71,7 @@ def parts_of(reading: Reading) -> list[SentencePart]:
     acts = [("opener", reading.activation), ("restarts it", reading.after), ("exception", reading.exception)]
     acts += [("act", act) for act in reading.targets]
     parts = [part for kind, act in acts if act is not None for one in act.each for part in _of_act(kind, one)]
-    parts += [SentencePart(n.span, "role", n.name, n.score) for n in reading.bearers]
+    parts += [SentencePart(n.span, "role", n.name, n.score) for n in (*reading.bearers, *reading.only)]
     if reading.time is not None:
         parts.append(SentencePart(reading.time.span, "time", _time(reading)))
     if reading.condition is not None:
@@ -231,10 +231,11 @@ def reading_in_words(reading: Reading) -> str:
     who = {"same_person": ", by the same person", "another_person": ", by another person"}.get(
         reading.who or "", ""
     )
+    only = f", by any but {' or '.join(n.name for n in reading.only)}" if reading.only else ""
     unless = f", unless {reading.exception.activity}" if reading.exception else ""
     anew = f", anew from {reading.after.activity}" if reading.after else ""
     data = "".join(f", where {data_in_words(d.condition)}" for d in reading.data)
-    return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{unless}{data}"
+    return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{only}{unless}{data}"
 
 
 def marked(readings: Readings, plain: bool) -> Text:
