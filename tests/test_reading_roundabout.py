@@ -223,6 +223,13 @@ TABLE = [
     ("fines", "Should there be an appeal, the fine must never be sent for credit collection.", ["not_response Collect | Appeal"]),
     ("hospital", "A third x-ray must not be taken.", ["absence Scan | case_start x3"]),
     ("garage", "We do not send a second estimate.", ["absence Quote | case_start x2"]),
+    # duties that bar nothing
+    ("tenders", "The bid must be opened and scored.", ["existence Open | case_start", "existence Score | case_start"]),
+    ("tenders", "The bid must be opened and scored right away.", ["existence Open | case_start", "existence Score | case_start"]),
+    ("shop", "The goods have to be packed and shipped at once.", ["existence Pack | case_start", "existence Ship | case_start"]),
+    ("tenders", "A bid must be opened and then scored.", ["response Score | Open"]),
+    ("library", "Whoever lent the book should be the one to charge a fee later, as no one else knows the reader.", ["response Fine | Lend who=same_person"]),
+    ("school", "The same teacher who graded the exam must review it later, since nobody else knows it.", ["response Review | Grade"]),
 ]  # fmt: skip
 
 

@@ -99,6 +99,11 @@ _WITHOUT_HAVING = Wording(
     r"\bwithout\s+(?P<who>(?:(?:an?|the|any|his|her|their|its|our)\s+)?[a-z][\w'’-]*)\s+(?P<having>(?:first\s+)?having\s+(?:first\s+)?)(?!been\b)(?=[a-z]+(?:ed|en|nt|id|ne)\b)"
 )
 
+_AS_NOBODY = Wording(
+    r"\s*,?\s+(?:as|since|because|for)\s+(?:nobody|no one|no-one|none of them|hardly anybody)(?:\s+else)?\s+(?=[a-z])[^.;:!?]*(?=[.;:!?]|$)"
+)
+"""Gives a reason, and bans nothing."""
+
 # barred afterwards
 _LATER = r"(?:at\s+(?:any|some)\s+(?:later\s+)?(?:time|point|moment|stage)(?:\s+(?:after(?:wards)?|later|thereafter))?|ever\s+(?:after(?:wards)?|again)|after(?:wards)?|later(?:\s+on)?|thereafter|subsequently)"
 _NO_ONE_WHO = Wording(
@@ -181,6 +186,10 @@ def roundabout(text: str, words: Vocabulary) -> Iterator[Anew]:
     small = text.lower()
     if " until " in small or " till " in small:
         yield from _hands_off(text, words)
+    if "nobody" in small or "no one" in small or "no-one" in small:
+        for m in _AS_NOBODY.finditer(text):
+            if not tells_act(text, Span(*m.span()), words) and text[: m.start()].strip():
+                yield Anew(Span(*m.span()), ())
     if "subsequent" in small or "posterior" in small:
         for m in _SUBSEQUENT.finditer(text):
             yield Anew(Span(*m.span()), (("after", Span(*m.span())),))
@@ -412,7 +421,7 @@ def _not_next(text: str, words: Vocabulary) -> Iterator[Anew]:
         for m in _NEVER_DO.finditer(text):
             first, then, once = (Span(*m.span(g)) for g in ("first", "then", "once"))
             verb = text[first.start : first.end].split()[0].lower()
-            if verb not in lemmas(verb, "v") or not all(tells_act(text, s, words) for s in (first, then)):
+            if verb not in lemmas(verb, "v") or not all(_act(text, s, words) for s in (first, then)):
                 continue
             never = Span(*m.span("never"))
             parts = ((" You must not ", never), then, (" directly after you ", once), first)

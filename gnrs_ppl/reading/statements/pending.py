@@ -4,9 +4,12 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Sentence, how_bound
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import Option
 from gnrs_ppl.reading.statements.lacking import Lacking
@@ -25,6 +28,19 @@ _NOT_BOTH = Wording(
     r"(?:errors?|mistakes?|breach(?:es)?|faults?|violations?|wrong|forbidden|prohibited|not|never|impossible|excluded|ruled out|out of the question|unacceptable|too much)\b"
 )
 """Bars what "either … or …" would leave open."""
+_SHUT_OUT = (
+    patterns.EXCLUSIVE,
+    patterns.NEGATIVE,
+    patterns.ELSE,
+    patterns.FOUR_EYES,
+    patterns.COMPARES_PERSONS,
+    patterns.PERMISSION,
+    DISAPPROVES,
+    Wording(
+        r"\b(?:or|different|separate\w*|apart|same|other|either|only|whoever|two|both|kept|split|divide\w*)\b"
+    ),
+)
+"""One of these may shut out one of two acts where the other is done."""
 _ONLY_ONE = Wording(
     r"\b(?:both|only|just|never|not|no|neither|exactly|exclusive\w*|one|other|single|instead|together|alternativ\w+|else|same|excludes?|rather)\b|n['’]t\b"
 )
@@ -158,6 +174,25 @@ class Pending(Lacking):
             self.options[k] = [
                 o._replace(label=meant) if o.label in ("exclusive_choice", "choice") else o for o in of
             ]
+
+    def _settle_both_asked(self, apart: Set[int]) -> None:
+        """Two acts that a sentence asks for and joins by "and" do not shut each other out, where no word bars or compares: "must be
+        opened and scored right away".
+        """
+        for k, of in enumerate(self.options):
+            likely = max((o for o in of if o.label != "none"), key=lambda o: o.probability, default=None)
+            if likely is None or likely.label != "not_coexistence" or likely.other is None:
+                continue
+            sentence = self._sentence(k)
+            bound = how_bound(sentence.text)
+            if k in apart or likely.other in apart:
+                continue
+            if bound.negative or bound.permitted or not patterns.DUTY.search(sentence.text):
+                continue
+            if any(p.search(self.text.sentence) for p in _SHUT_OUT) or not _AND.search(sentence.text):
+                continue
+            self._decide(k, "existence", None)
+            self._decide(likely.other, "existence", None)
 
     def _comes_before(self, ban: int, k: int) -> bool:
         """Whether a clause in front of a ban, before, until or unless which it holds, tells what was done."""

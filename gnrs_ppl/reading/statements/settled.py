@@ -200,6 +200,7 @@ class Settled(Timing):
         self._settle_either_first()
         self._settle_exclusive()
         self._settle_plain_choice()
+        self._settle_both_asked(self.apart.keys())
         self._settle_doers()
         self._settle_next_to()
         self._settle_due_later()
