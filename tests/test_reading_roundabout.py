@@ -223,6 +223,7 @@ TABLE = [
     ("fines", "Should there be an appeal, the fine must never be sent for credit collection.", ["not_response Collect | Appeal"]),
     ("hospital", "A third x-ray must not be taken.", ["absence Scan | case_start x3"]),
     ("garage", "We do not send a second estimate.", ["absence Quote | case_start x2"]),
+    ("shop", "Keep off the goods until the order has been placed. Not until then may the goods be picked.", ["precedence Order | Pick"]),
     # duties that bar nothing
     ("tenders", "The bid must be opened and scored.", ["existence Open | case_start", "existence Score | case_start"]),
     ("tenders", "The bid must be opened and scored right away.", ["existence Open | case_start", "existence Score | case_start"]),

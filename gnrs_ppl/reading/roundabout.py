@@ -160,7 +160,7 @@ _BE_IT = Wording(
 
 # hands off
 _HANDS_OFF = Wording(
-    rf"{_BEGINS}(?P<off>(?:please\s+)?(?:(?:keep\s+(?:your\s+)?)?(?:hands|fingers|paws)\s+off|leave\s+(?P<left>[^.;:!?,]{{2,40}}?)\s+(?:alone|be|untouched|as\s+it\s+is|where\s+it\s+is)|(?:do\s+not|don['’]t|never)\s+touch|(?:keep|stay)\s+(?:well\s+)?(?:away|clear)\s+(?:from|of)|"
+    rf"{_BEGINS}(?P<off>(?:please\s+)?(?:(?:keep\s+(?:your\s+)?)?(?:hands|fingers|paws)\s+off|leave\s+(?P<left>[^.;:!?,]{{2,40}}?)\s+(?:alone|be|untouched|as\s+it\s+is|where\s+it\s+is)|(?:do\s+not|don['’]t|never)\s+touch|(?:keep|stay)\s+(?:well\s+)?(?:(?:away|clear|out)\s+(?:from|of)|off)|"
     rf"hold\s+off(?:\s+on|\s+from)?|wait(?:\s+with)?|hold\s+back(?:\s+with)?|hold\s+your\s+horses)\b(?P<thing>[^.;:!?]*?)),?\s+(?P<until>(?:until|till)\s+)(?P<done>[^.;:!?]+)(?P<mark>\s*[.;!?:]\s*)(?P<next>{_TO_END})"
 )
 _ONLY_THEN = Wording(
