@@ -623,7 +623,8 @@ _CLOSE_BY = r"[^.;]{0,60}?"
 EITHER_ORDER = _words(
     rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
     rf"(?:after|afterwards|later)\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:before|beforehand|earlier)|"
-    r"(?:do not|don't|does not|doesn't|no) (?:care|mind|matter) (?:in )?which (?:of (?:the two|them|these) )?(?:\w+ ){1,3}first|"
+    r"(?:do not|don't|does not|doesn't|no|not to) (?:care|mind|matter) (?:to (?:us|me|anybody|anyone) )?(?:in )?which (?:of (?:the two|them|these) )?(?:\w+ ){1,3}first|"
+    r"whichever (?:of (?:the two|them|these) )?(?:\w+ ){1,3}first|"
     rf"the order\b{_CLOSE_BY}(?:of no (?:importance|consequence|matter|interest)|irrelevant|unimportant|(?:not|n't) (?:matter|important))|"
     r"in (?:whatever|whichever|either|any) order|(?:regardless|irrespective) of (?:the|their) order|no matter (?:in )?which order"
 )

@@ -104,7 +104,7 @@ def read(
     if (whole := told_whole(sentence, vocabulary(schema))) is not None:
         found = moved(read(whole.piece.text, schema, logs, attributes), whole.piece)
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *whole.aside))))
-    if (plain := told_plainly(sentence, vocabulary(schema))) is not None:
+    if (plain := told_plainly(sentence, vocabulary(schema))) is not None and plain.piece:
         found = moved(_answered(plain.piece.text, schema, logs, attributes), plain.piece)
         missed = (Unread(span, another=True) for span in plain.missed)
         return replace(
@@ -292,6 +292,7 @@ class Reader(OfOtherThings):
                     and (
                         self._said_of_its_noun(s.best)
                         or self._done_to_another_thing(s.best)
+                        or self._made_of_it(s.best)
                         or self._hardly_told(s.best)
                     )
                 )

@@ -7,7 +7,7 @@ What says nothing by itself is set aside. The rest is told anew; what is read go
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
@@ -15,6 +15,7 @@ from gnrs_ppl.reading.anew import Anew, Part, Piece, apart, composed, moved, ret
 from gnrs_ppl.reading.asides import said_beside
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durations
+from gnrs_ppl.reading.roundabout import roundabout, without_having
 from gnrs_ppl.reading.tallies import and_no_more, latest, tallies
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
@@ -144,10 +145,14 @@ _MARKS = Wording(
 """One of these stands in all that is told anew here, and is found sooner."""
 
 
+Way = Callable[[str, Vocabulary], Iterable[Anew]]
+"""Finds the passages that say something in one way, and tells them anew."""
+
+
 class Told(NamedTuple):
     """A text in the words of rules, and what of it says nothing."""
 
-    piece: Piece
+    piece: Piece | None
     aside: tuple[Span, ...]
     missed: tuple[Span, ...] = ()
     """Ways to keep a rule, and limits of who may, that no act and no rule of the language shows."""
@@ -155,20 +160,16 @@ class Told(NamedTuple):
 
 def told_plainly(text: str, words: Vocabulary) -> Told | None:
     """The text with the words of rules in place of spoken ways to say them; None where it has none."""
-    if not _MARKS.search(text):
-        return None
-    aside, missed, piece = list[Span](), list[Span](), None
-    for way in (
-        said_beside,
-        _turned_back,
-        _done_to_it,
-        _clefts,
-        _choices,
-        _times_from,
-        _limits,
-        _and_no_more,
-        _counted,
-    ):
+    told = _told_by((roundabout, without_having), Told(None, (), ()), text, words)
+    if _MARKS.search(told.piece.text if told.piece else text):
+        told = _told_by(_WAYS, told, text, words)
+    return told if told.piece else None
+
+
+def _told_by(ways: Sequence[Way], told: Told, text: str, words: Vocabulary) -> Told:
+    """The text in the words of rules so far, with what some more ways to say them are told anew as."""
+    aside, missed, piece = list(told.aside), list(told.missed), told.piece
+    for way in ways:
         now = piece.text if piece else text
         found = apart(way(now, words))
         if not found:
@@ -179,7 +180,7 @@ def told_plainly(text: str, words: Vocabulary) -> Told | None:
             missed += [moved(span, piece) if piece else span for span in one.missed]
         new = retold(now, found)
         piece = new if piece is None else composed(piece, new)
-    return Told(piece, tuple(aside), tuple(missed)) if piece else None
+    return Told(piece, tuple(aside), tuple(missed))
 
 
 def _stripped(text: str, span: Span) -> Span:
@@ -490,3 +491,16 @@ def _in_at_most(text: str, m: re.Match[str]) -> Iterator[Anew]:
     if m["before"] == "for ":
         return
     yield Anew(Span(m.start(), spare.end), (*opens, time))
+
+
+_WAYS: tuple[Way, ...] = (
+    said_beside,
+    _turned_back,
+    _done_to_it,
+    _clefts,
+    _choices,
+    _times_from,
+    _limits,
+    _and_no_more,
+    _counted,
+)

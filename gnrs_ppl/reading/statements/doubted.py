@@ -12,7 +12,7 @@ from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.duties import states_duty
 from gnrs_ppl.reading.manner import is_vague
 from gnrs_ppl.reading.mentions import Mention
-from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
 from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
@@ -61,6 +61,10 @@ _OF_AN_ACT = ("al", "ion", "ment", "ance")
 """Endings of nouns that tell what is done: approval, permission."""
 _LEAVE = frozenset({"consent", "permit", "leave"})
 """What somebody gives who lets another do something."""
+_OWN_TIME = Wording(rf"{PLAIN_DURATION}\s+(?:of|after|from|following|since|upon)\b")
+"""A time that runs from something else."""
+_BACK = Wording(r"\b(?:before\w*|preced\w+|previous\w*|prior|earlier|last|past|ago|back|ahead|advance)\b")
+"""Says that a time runs back from what is told beside it."""
 _LIMITS = ("without", "until", "unless", "before")
 """Clauses that say until when, or without what, something is banned."""
 _ONLY_MAY = Wording(rf"\bonly\b.*{patterns.PERMISSION.pattern}|{patterns.PERMISSION.pattern}.*\bonly\b")
@@ -208,6 +212,8 @@ class Doubted(Stated):
         if reading.template not in NEGATIVE:
             return None
         place, told = reading.targets[0].span.start, acts_of(reading)
+        if fact := self._within_another_time(reading, place):
+            return fact
         main, sentence = self._clause_at(place), self._sentence_at(place)
         if main is None or main.kind != "main":
             return None
@@ -406,6 +412,18 @@ class Doubted(Stated):
             for i, t in enumerate(self.text.tokens)
             if clause.start <= t.start < clause.end and t.text[0].isalpha() and t.text not in STOP
         ]
+
+    def _within_another_time(self, reading: Reading, place: int) -> Clause | None:
+        """The clause on what must not have been done, where its time does not run back from what is barred: "may be added only if
+        no payment was made within 60 days of the notification".
+        """
+        fact, time = self._clause_at(place), reading.time
+        if reading.template != "not_precedence" or fact is None or time is None or fact.kind == "main":
+            return None
+        sentence = self._sentence_at(place)
+        words = self.text.sentence[fact.opened : sentence.end]
+        behind = fact.start <= time.span.start < sentence.end
+        return fact if behind and _OWN_TIME.search(words) and not _BACK.search(words) else None
 
     def _unrecorded(self, clause: Clause) -> Unread:
         """What a clause tells, and the act that comes nearest."""

@@ -206,13 +206,13 @@ class Mentioned:
         if not any(t.text == "or" for t in self.text.tokens):
             return found
         told = [k for k, of in enumerate(self.marked.clauses) if of is not None and self._told_well(k)]
-        last = -1
-        for k in told:
-            of = self.marked.clauses[k]
-            first = next((f for f, others in found.items() if last in others), last)
-            if last >= 0 and self.marked.clauses[last] == of and self._opens_either(first, last, k):
-                found.setdefault(first, []).append(k)
-            last = k
+        for place, k in enumerate(told):
+            for last in reversed(told[max(place - 2, 0) : place]):
+                first = next((f for f, others in found.items() if last in others), last)
+                same = self.marked.clauses[last] == self.marked.clauses[k]
+                if same and self._opens_either(first, last, k):
+                    found.setdefault(first, []).append(k)
+                    break
         return found
 
     def _opens_either(self, first: int, one: int, other: int) -> bool:

@@ -54,6 +54,21 @@ _OF_ANYTHING = frozenset(
     )
 )
 """Verbs that may be of any thing, so that they alone do not say of which."""
+_OF_THEM = frozenset({"of", "about", "on", "concerning", "regarding", "for"})
+"""Behind a thing that is made of, or for, another."""
+_PARTS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        all each one ones any none both most more many few part parts half rest remainder majority portion share bulk number
+        amount sum total price cost costs balance value fee set pair dose doses kind type sort form case date content
+        contents result results outcome subject object thing things matter series batch group lot bunch stack pile round end
+        beginning start course stage step piece pieces instalment instalments installment item items unit units bit majority lack
+        absence time day place name basis way purpose benefit sake use hand hands behalf means
+        """,
+    )
+)
+"""Of these, what is said is said of the whole, or of a thing that they only count or measure."""
 _NO_NOUN = frozenset(
     {
         "on",
@@ -89,6 +104,61 @@ class OfOtherThings(Doubted):
                 assert thing is not None
                 return Unread(thing, name, act.score, another=True)
         return None
+
+    def _made_of_it(self, reading: Reading) -> Unread | None:
+        """The thing that an act's verb is of, where it is only made of the act's own thing: a copy of the fine, a translation of
+        the form.
+        """
+        for name, act in acts_of(reading).items():
+            told = self._mentions_of(name, act.span)
+            found = [self._thing_of_it(k) for k in told]
+            if found and all(found):
+                thing = found[0]
+                assert thing is not None
+                return Unread(thing, name, act.score, another=True)
+        return None
+
+    def _thing_of_it(self, k: int) -> Span | None:
+        """The words for something made of the thing of a mention, which its verb is of."""
+        told, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        if not (told.by_verb and told.head):
+            return None
+        inside = self._clause(k)
+        for at in self._things_of(told.at):
+            if not at or not inside.start <= tokens[at[0]].start < inside.end:
+                continue
+            first, last = at[0], at[-1]
+            while first and tokens[first - 1].text in _KNOWN | _NEW:
+                first -= 1
+            if (
+                tokens[first - 1].text in _OF_THEM and first > 1
+            ):  # in the passive the verb stands behind the whole
+                made, whole = first - 2, last
+            elif last + 1 < len(tokens) and tokens[last + 1].text in _OF_THEM and last < len(tokens) - 2:
+                made, whole = last, last + 3
+            else:
+                return None
+            noun = tokens[made].text
+            article = tokens[made - 1].text if made else ""
+            if (
+                not _is_a_noun(noun)
+                or noun in _PARTS | _ANYTHING
+                or article not in _NEW | _KNOWN
+                or word(noun).person
+                or self._is_told(made)
+                or made in told.used
+                or not any(made < i <= whole for i in told.used)
+            ):
+                return None
+            return Span(tokens[made].start, tokens[min(whole, len(tokens) - 1)].end)
+        return None
+
+    def _is_told(self, i: int) -> bool:
+        """Whether a token is a word of the schema, or of its kind."""
+        text = self.text.tokens[i].text
+        return i in self.text.named | self.text.things or any(
+            near(w, text) >= DERIVED or w.rstrip("s") == text.rstrip("s") for w in self._words_known
+        )
 
     def _of_what_was_done(self, reading: Reading) -> Reading:
         """What is asked of something that an act brought about comes after it: the results of a test must be discussed."""
@@ -130,9 +200,11 @@ class OfOtherThings(Doubted):
             return False
         words = self.text.words
         nearest = max((near(head, said) for head in words.heads_of(told.activity)), default=0.0)
-        own = [near(w, t) for w in words.words_of(told.activity) for t in others]
-        objects = all(i in self.text.things for i in told.used if i != told.at)
-        return bool(0.0 < nearest <= BROADER and others and objects and max(own) < DERIVED)
+        mine = words.words_of(told.activity)
+        elsewhere = {t for t in others if t in words.told and t not in mine}
+        own = [near(w, t) for w in mine for t in others if t not in elsewhere]
+        objects = all(i in self.text.things or tokens[i].text in elsewhere for i in told.used if i != told.at)
+        return bool(0.0 < nearest <= BROADER and others and objects and max(own, default=0.0) < DERIVED)
 
     def _another_thing(self, k: int) -> Span | None:
         """The words for what is done something to at a mention, where the act's own thing is another one."""

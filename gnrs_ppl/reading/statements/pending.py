@@ -4,13 +4,16 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Sentence, how_bound
+from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import Option
 from gnrs_ppl.reading.statements.lacking import Lacking
-from gnrs_ppl.reading.statements.mentioned import WELL_TOLD
+from gnrs_ppl.reading.statements.mentioned import LIKELY, WELL_TOLD
 from gnrs_ppl.reading.vocabulary import ENOUGH
 from gnrs_ppl.reading.wording import Wording
 
@@ -25,6 +28,28 @@ _NOT_BOTH = Wording(
     r"(?:errors?|mistakes?|breach(?:es)?|faults?|violations?|wrong|forbidden|prohibited|not|never|impossible|excluded|ruled out|out of the question|unacceptable|too much)\b"
 )
 """Bars what "either … or …" would leave open."""
+_SHUT_OUT = (
+    patterns.EXCLUSIVE,
+    patterns.NEGATIVE,
+    patterns.ELSE,
+    patterns.FOUR_EYES,
+    patterns.COMPARES_PERSONS,
+    patterns.PERMISSION,
+    DISAPPROVES,
+    Wording(
+        r"\b(?:or|different|separate\w*|apart|same|other|either|only|whoever|two|both|kept|split|divide\w*)\b"
+    ),
+)
+"""One of these may shut out one of two acts where the other is done."""
+_ONLY_ONE = Wording(
+    r"\b(?:both|only|just|never|not|no|neither|exactly|exclusive\w*|one|other|single|instead|together|alternativ\w+|else|same|excludes?|rather)\b|n['’]t\b"
+)
+"""With one of these it may be that only one of two acts is allowed."""
+
+_WAITED_FOR = ("before", "until", "unless")
+"""Clauses on what has to come first where something is banned."""
+_NO_CHOICE = frozenset({"and", "nor", "neither", "but", "not", "never", ";", "."})
+"""Between two acts of which not just any will do."""
 
 
 class Pending(Lacking):
@@ -82,6 +107,27 @@ class Pending(Lacking):
                 self._decide(turned[0], "precedence", k)
                 self.options[k] = [Option("none", None, 1.0)]
 
+    def _settle_either_first(self) -> None:
+        """Of two acts that "or" joins where something is banned before, until or unless they were done, either will do: "may not
+        be discharged before the blood was tested or a scan was taken".
+        """
+        for sentence in self.text.said.sentences:
+            told = list(self._told_in(sentence)) if " or " in sentence.text else []
+            if len(told) != 3 or durations(sentence.text):
+                continue
+            banned = [k for k in told if (of := self.marked.clauses[k]) and of[0].kind == "main" and of[1]]
+            ways = [k for k in told if self._clause(k).kind in _WAITED_FOR]
+            if len(banned) != 1 or len(ways) != 2 or self._clause(ways[0]).kind != self._clause(ways[1]).kind:
+                continue
+            one, other = (max(self.marked.mentions[k].told[0].used) for k in ways)
+            between = {t.text for t in self.text.tokens[min(one, other) : max(one, other)]}
+            if not _NO_CHOICE.isdisjoint(between) or "or" not in between or any(map(self._undone, ways)):
+                continue
+            self._leave_out(sentence, [banned[0], *ways])
+            self.options[banned[0]] = [Option("none", None, 1.0)]
+            self._decide(ways[0], "precedence", banned[0])
+            self._decide(ways[1], "or", ways[0])
+
     def _settle_exclusive(self) -> None:
         """Of two acts that "either … or …" joins one must be done and not both, where both are barred: "either the fine is paid
         or it is sent for collection; both is an error".
@@ -108,6 +154,45 @@ class Pending(Lacking):
                 self._leave_out(sentence, told)
                 self._decide(then, "exclusive_choice", first)
                 self.options[first] = [Option("none", None, 1.0)]
+
+    def _settle_plain_choice(self) -> None:
+        """Of two acts that "either … or …" joins one is due, and both are no fault unless something says so; where somebody may
+        do either and not both, neither is asked ("may be paid or appealed, but never both").
+        """
+        for k, of in enumerate(self.options):
+            if not any(o.label == "exclusive_choice" and o.probability >= LIKELY for o in of):
+                continue
+            sentence = self._sentence(k)
+            barred = _NOT_BOTH.search(sentence.text)
+            bound = how_bound(sentence.text[: barred.start()]) if barred else None
+            if bound and bound.permitted and not bound.negative and _OR.search(sentence.text):
+                meant = "not_coexistence"
+            elif not _ONLY_ONE.search(self.text.sentence) and _EITHER.search(sentence.text):
+                meant = "choice"
+            else:
+                continue
+            self.options[k] = [
+                o._replace(label=meant) if o.label in ("exclusive_choice", "choice") else o for o in of
+            ]
+
+    def _settle_both_asked(self, apart: Set[int]) -> None:
+        """Two acts that a sentence asks for and joins by "and" do not shut each other out, where no word bars or compares: "must be
+        opened and scored right away".
+        """
+        for k, of in enumerate(self.options):
+            likely = max((o for o in of if o.label != "none"), key=lambda o: o.probability, default=None)
+            if likely is None or likely.label != "not_coexistence" or likely.other is None:
+                continue
+            sentence = self._sentence(k)
+            bound = how_bound(sentence.text)
+            if k in apart or likely.other in apart:
+                continue
+            if bound.negative or bound.permitted or not patterns.DUTY.search(sentence.text):
+                continue
+            if any(p.search(self.text.sentence) for p in _SHUT_OUT) or not _AND.search(sentence.text):
+                continue
+            self._decide(k, "existence", None)
+            self._decide(likely.other, "existence", None)
 
     def _comes_before(self, ban: int, k: int) -> bool:
         """Whether a clause in front of a ban, before, until or unless which it holds, tells what was done."""

@@ -241,9 +241,13 @@ class Related(Settled):
         ]
 
     def _once_more(self, k: int) -> bool:
-        """Whether a mention is of one time too many: "a second scan"."""
-        start = self.text.tokens[self.marked.spans[k][0]].start
-        return any(m.end() == start - 1 for m in patterns.NTH_TIME.finditer(self.text.sentence, 0, start))
+        """Whether a mention is of one time too many: "a second scan", "send no third letter"."""
+        used = {
+            self.text.tokens[i].start
+            for i in (self.marked.spans[k][0], *self.marked.mentions[k].told[0].used)
+        }
+        times = patterns.NTH_TIME.finditer(self.text.sentence, 0, max(used))
+        return any(m.end() + 1 in used for m in times)
 
     def _chosen(self) -> list[Relation]:
         """The relations that make statements: the likeliest of each act that is more probably asked for than
