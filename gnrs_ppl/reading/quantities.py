@@ -17,18 +17,18 @@ NUMBERS = (
     | {"half a dozen": 6, "a dozen": 12, "dozen": 12, "two dozen": 24}
     | _TO_99
 )
-_ANY_UNDER_100 = "|".join(sorted(_TO_99, key=len, reverse=True))
-_HUNDREDS = (
-    rf"(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]hundred(?:(?: and)?[ -](?:{_ANY_UNDER_100}))?"
+_ONES, _TEENS, _TENS = (
+    "|".join(word for word, n in NUMBER_WORDS.items() if n in numbers)
+    for numbers in (range(1, 10), range(10, 20), range(20, 100, 10))
 )
+UNDER_100 = rf"(?:(?:{_TENS})(?:[- ](?:{_ONES}))?|{_TEENS}|{_ONES})"
+"""A number in words; a longer one before those it begins with."""
+_HUNDREDS = rf"(?:an?|{_ONES})[ -]hundred(?:(?: and)?[ -]{UNDER_100})?"
 _ONE_UNIT = (
     r"the(?=\s+(?:minute|hour|day|night|week|fortnight|month|quarter|year)\s+"
     r"(?:after|following|from|since|before(?:hand)?|preceding)\b)"
 )
-NUMBER = (
-    rf"(?:\d+|{_ONE_UNIT}|{_HUNDREDS}|"
-    rf"{'|'.join(sorted(NUMBERS.keys() - {'the', 'the first'}, key=len, reverse=True))})"
-)
+NUMBER = rf"(?:\d+|{_ONE_UNIT}|{_HUNDREDS}|half a dozen|a couple of|(?:two |a )?dozen|{UNDER_100}|an?)"
 _LENGTH = (
     UNIT_LENGTHS
     | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()}
