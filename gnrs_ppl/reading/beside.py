@@ -4,12 +4,11 @@ before the duties are read, so that a review after a breach is no duty of every 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gnrs_ppl.context.types import Channel, Schema
+from gnrs_ppl.context.types import Channel
 from gnrs_ppl.reading.breaches import passages, stray_appeals
 from gnrs_ppl.reading.constructions import functional
 from gnrs_ppl.reading.evidence import evidence_of
@@ -17,12 +16,12 @@ from gnrs_ppl.reading.logs import Logs
 from gnrs_ppl.reading.procedure import procedure_of
 from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, Span
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary, tokens_of
+from gnrs_ppl.reading.wording import AsWritten
 
-_ASIDE = re.compile(
+_ASIDE = AsWritten(
     r"\bas (?:you|we|I|everyone|everybody|many|most|some) (?:(?:all|may|might|will|of you|have|already|probably|surely|certainly) )*"
     r"(?:know|heard|seen|read|noticed|remember|recall|learnt|learned|been told|were told|said|mentioned)"
     r"(?: (?:by now|before|already|earlier))?(?=\s*[,.;:)–])",
-    re.IGNORECASE,
 )
 """Said beside what is told: "as you have heard"."""
 
@@ -37,23 +36,22 @@ class Beside(NamedTuple):
     """Words with content in passages on a breach that no step used."""
 
 
-def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: Vocabulary) -> Beside:
+def said_beside(text: str, channels: Sequence[Channel], words: Vocabulary) -> Beside:
     """What a text says beside its duties.
 
     Parameters
     ----------
     text : str
-    schema : Schema
     channels : sequence of Channel
         The logs that are kept; where none is known, nothing is read of evidence.
     words : Vocabulary
-        Of the schema.
+        Of the schema that is read against.
     """
-    logs = _logs(tuple(channels), schema)
+    logs = _logs(tuple(channels), words)
     told = passages(text)
     if not _has_appeals(words):
         told += stray_appeals(text, told)
-    procedure = procedure_of(text, sorted(told), schema, logs, words) if told else None
+    procedure = procedure_of(text, sorted(told), words.schema, logs, words) if told else None
     taken = [*procedure.spans] if procedure else []
     follows = procedure is not None and procedure.follows_breach
     evidence = evidence_of(text, logs, taken if follows else ())
@@ -78,10 +76,9 @@ def _unread(text: str, procedure: ProcedureRead) -> tuple[Span, ...]:
 
 
 @lru_cache(maxsize=64)
-def _logs(channels: tuple[Channel, ...], schema: Schema) -> Logs:
-    told = (
-        word.text for name in (*schema.objects, *schema.roles) for word in tokens_of(name.phrase or name.name)
-    )
+def _logs(channels: tuple[Channel, ...], words: Vocabulary) -> Logs:
+    names = *words.schema.objects, *words.schema.roles
+    told = (word.text for name in names for word in tokens_of(name.phrase or name.name))
     return Logs(channels, frozenset(told))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.evidence import segments
 from gnrs_ppl.reading.types import Span
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 
 _NOUN = (
     r"(?:breach(?:es)?|violations?|infringements?|infractions?|non-?compliance|irregularit(?:y|ies)|discrepanc(?:y|ies)|failures?|"
@@ -33,9 +33,8 @@ _OTHERWISE = (
     r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|"
     r"in default (?:of (?:this|which|that)|thereof))"
 )
-_ELSE = re.compile(
+_ELSE = AsWritten(
     rf"{_OTHERWISE}|if not|else",
-    re.IGNORECASE,
 )
 _OPENERS = tuple(
     Wording(rf"(?<![\w-]){pattern}")
@@ -59,25 +58,21 @@ _OPENERS = tuple(
         rf"(?:(?:a|an|any|every|each|all|the)\s+)?(?:anything {_LATE}|{_LATE}\s+[\w-]+(?: [\w-]+)?)\s*(?=(?:{_THEN})\b)",
     )
 )
-_EXPLICIT = re.compile(
+_EXPLICIT = AsWritten(
     r"(?<![\w-])(?:if|where|when|whenever|in case)\s+(?P<what>[^,.;]{2,60}?\s(?:is|are|was|were|has|have|does|do|did)\s*(?:not|n't)(?: yet)?(?: been)?\s[^,.;]{2,60}?),",
-    re.IGNORECASE,
 )
 """A condition that says what was not done: with a duty of the same words before, what comes then follows a breach."""
-_GOES_ON = re.compile(
+_GOES_ON = AsWritten(
     r"\s*(?:and |but )?(?:then|after that|thereafter|afterwards|against (?:this|that|the|such|it)|(?:the|that|this|whose|such|his|her|their) decision|those affected|"
     r"each step|every step|each of these steps|all (?:of )?(?:this|these steps)|(?:they|he|she|both|it)\b|appeals?\b|complaints?\b|objections?\b|"
     r"there is no (?:appeal|remedy|review)|no appeal|the (?:matter|file|case|result|outcome) (?:is|must|goes|may)|if the appeal|within\b)",
-    re.IGNORECASE,
 )
-APPEAL = re.compile(
+APPEAL = AsWritten(
     r"\b(?:appeals?|appealed|objects?|objections?|complaints?|complains?|challenged?|contest(?:ed)?)\b",
-    re.IGNORECASE,
 )
-_STRAY = re.compile(
+_STRAY = AsWritten(
     r"\b(?:may|can|has the right to|is free to)\s+(?:be\s+)?(?:appeal|object|complain)\w*\s+to\b|\b(?:appeals?|objections?|complaints?)\b[^.;]{0,40}?"
     r"\b(?:raised|lodged|made|brought|addressed|filed|go|goes|heard)\s+(?:with|to|before|by)\b",
-    re.IGNORECASE,
 )
 BY_SITUATION, BY_CONDITION = 0.9, 0.7
 """How sure it is that a passage tells what follows a breach: it says so by its words, or the duty it breaks stands

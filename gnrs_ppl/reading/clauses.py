@@ -244,7 +244,7 @@ _DETERMINER = Wording(
     r"one|someone|nobody)\b"
 )
 _FULL_STOP = (
-    r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?!(?<=\b(?:[Mm]ax|[Mm]in)\.)\s+[a-z\d])(?=\s|$)|\n\s*\n"
+    r"[.!?](?<!\b[A-Z].)(?<!\be\.g.)(?<!\bi\.e.)(?!(?<=\b(?:[Mm]ax|[Mm]in)\.)\s+[a-z\d])(?=\s|$)|\n\s*\n"
 )
 FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")

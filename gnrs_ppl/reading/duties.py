@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.quantities import count_of, durations
+from gnrs_ppl.reading.wording import AsWritten, Wording
 from gnrs_ppl.reading.words import lemmas
 
 _NUMBER = (
@@ -53,7 +54,7 @@ _SIGNS = {
     rf"(?:{_NUMBER}|an?|half|about|some|twice|three|longer)",
     "reason": r"because|which is why|since|as it|funnily|handy|nice|pity|glad|proud",
 }
-_COMPILED = {name: re.compile(rf"(?<!\w)(?:{pattern})(?!\w)") for name, pattern in _SIGNS.items()}
+_COMPILED = {name: Wording(rf"(?<!\w)(?:{pattern})(?!\w)") for name, pattern in _SIGNS.items()}
 _WORD = re.compile(r"[a-z']+")
 _BEFORE_PARTICIPLE = frozenset(
     [
@@ -94,30 +95,29 @@ _BEFORE_PARTICIPLE = frozenset(
     ]
 )
 """Before a form in -ed it is no past tense."""
-_AIM = re.compile(
+_AIM = Wording(
     r"\b(?:our|my|the|one) (?:\w+ )?(?:aim|goal|hope|wish|ambition|vision|dream|mission|objective|intention)s? (?:is|was|are|remains?)\b|"
     r"\b(?:i|we) (?:\w+ )?(?:aim|hope|strive|try|endeavour|wish|intend) (?:to|that)\b|"
     r"\bit (?:would|will) (?:\w+ )?be (?:nice|good|great|lovely|helpful|better|best|wonderful|welcome) if\b"
 )
 """Says what is wished for, which binds nobody where no word does."""
 _BINDS = frozenset({"duty", "main negative", "demand", "imperative"})
-_OF_A_SHARE = re.compile(
+_OF_A_SHARE = AsWritten(
     r"[\W\d]*(?:(?:most|many|few|some|half (?:of )?the|hardly any|the (?:vast )?majority)\b(?! of all\b| \w+ly\b))",
-    re.IGNORECASE,
 )
 """Begins what is said of some of many."""
-_PAST_TIME = re.compile(
+_PAST_TIME = Wording(
     r"(?<!\bsince )(?<!\bthe )(?<!\bof )\blast (?:year|month|week|quarter|night|time|spring|summer|autumn|fall|winter|season|"
     r"christmas|easter|\w+day|january|february|march|april|may|june|july|august|september|october|november|december)s?\b|"
     r"\b(?:yesterday|the other (?:day|week|month|night|evening)|(?:\w+ ){0,2}(?:days?|weeks?|months?|years?|winters?|summers?|decades?) ago|"
     r"not long ago|long ago|back (?:in|then|when)|in (?:the (?:good )?old|those|my|our) days|(?:in|during|throughout) (?:19|20)\d\d|used to)\b"
 )
 """A time that is over."""
-_WAS_NOT = re.compile(
+_WAS_NOT = Wording(
     r"\b(?:was|were|did|had|could|would)(?: not|n't)\b|\b(?:nobody|no one|none of \w+|nothing|never)(?= (?:was|were|had|did|\w+ed)\b)"
 )
 """Denies what was, which bans nothing."""
-_LAID_DOWN = re.compile(
+_LAID_DOWN = Wording(
     r"\b(?:agreed|decided|resolved|ruled|ordered|required|promised|undertook|committed|adopted|laid down|determined|approved|instructed|wrote|said|told)\b"
 )
 """By such a word of the past a rule came about."""
@@ -153,7 +153,7 @@ def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
     if not asks and (_OF_A_SHARE.match(text) or _narrates(text.lower(), main.lower())):
         return False
     binds = asks or any(p.search(text) for p in (patterns.NEGATIVE, patterns.PERMISSION))
-    if not binds and (patterns.USUALLY.search(text) or _AIM.search(text.lower())):
+    if not binds and (patterns.USUALLY.search(text) or _AIM.search(text)):
         return False
     limit = count_of(main)
     timed = durations(text) and not patterns.PAST.search(text)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.logs import LogList, Logs
 from gnrs_ppl.reading.types import EvidenceRead, Named, Span, Unread
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.rule.types import Operator
 
-SEGMENT = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|\s[–—]\s")
+SEGMENT = re.compile(r"[.!?](?<!\b[A-Z].)(?<!\be\.g.)(?<!\bi\.e.)(?=\s|$)|;|\n\s*\n|\s[–—]\s")
 """What ends a sentence, or a part of one that may stand by itself."""
 _SHOWN = (
     r"(?:verif(?:ied|iable)|evidenced|shown|prov(?:ed|en|able)|demonstrated|documented|confirmed|attested|established|"
@@ -30,7 +31,7 @@ _BY = (
 _PROOF = r"(?:evidence|proof|verification|confirmation|documentation|audit trail|the source|what counts)"
 _KEEPER = r"(?:(?:[\w-]+ ){0,2}[\w-]+['’]s? (?:own )?)?"
 """Whose log it is: the bank's."""
-_BEFORE = re.compile(
+_BEFORE = AsWritten(
     r"(?P<lead>(?:^|[,(:]|\b(?:and|as|which|that|this|it)\b|\s))\s*(?:(?:and|as|which|that|this|it|all this|all of this)\s+)*(?:"
     rf"(?P<shown>(?P<be>{_BE}){_SHOWN}\s+(?P<by>{_BY}))"
     rf"|(?P<proof>(?:the |our |its |as |for )?{_PROOF}(?:\s+(?:of|for) (?:it|this|that|which))?\s*(?::|is|are|being|comes|must come|shall be|must be|lies|rests|serves)\s*(?:{_BY})?)"
@@ -40,7 +41,6 @@ _BEFORE = re.compile(
     r"|(?P<appears>(?:must|has to|have to|should|shall|needs? to)\s+(?:appear|stand|show up|figure|turn up|be on record)\s+in\s+)"
     rf"|(?P<sought>\b(?:what|which|where)\b[^.;?]*?\b(?:find|see|read|look|expect|stand|appear)\b[^.;?]{{0,30}}?\s+(?:in|on|from)\s+)"
     rf")(?:(?:the|our|its|their|an?)\s+)?(?:entr(?:y|ies) (?:in|of)\s+)?{_KEEPER}$",
-    re.IGNORECASE,
 )
 """Before logs that are evidence."""
 _MUST = r"(?:must|has to|have to|should|shall|needs? to|ought to|(?:is|are) (?:required|supposed|expected|obliged|bound|meant|needed)? ?to)"
@@ -49,31 +49,25 @@ _SHOW = (
     r"establish(?:es)?|says? so|reflects?|tells?|lists?|bears? (?:it|this) out|has|have)"
 )
 _KEPT = r"(?:,?\s*(?:which is |that is )?(?:kept|maintained|held|run|written) by [^,.;]{2,40}?,?)?"
-_BEHIND = re.compile(
+_BEHIND = AsWritten(
     rf"{_KEPT}\s*(?:{_MUST}|will|can|does|do)?\s*(?:(?:both|all|each|also|then|together|clearly|alone|itself|themselves)\s+)*"
     rf"{_SHOW}\b(?:\s+(?!(?:within|in|no|before|after|unless|if|when|until|by)\b)[\w'-]+){{0,6}}",
-    re.IGNORECASE,
 )
 """Behind logs that are evidence, where they are what the clause is about."""
-_SHOWS_THAT = re.compile(
+_SHOWS_THAT = AsWritten(
     rf"\s*{_MUST}\s+(?:\w+ ){{0,2}}?(?:show|record|confirm|prove|attest|document|demonstrate|evidence|establish|verify|contain)\s+that\s+\w",
-    re.IGNORECASE,
 )
 """Behind a log that is to show what the rest of the sentence tells."""
-_COUNTS = re.compile(
+_COUNTS = AsWritten(
     rf"{_KEPT}\s*(?:(?:is|are|be|must be|serves?|counts?|will do|shall do|do|does|suffices?|decides?)\b\s*)(?:as )?(?:the |our |an? )?(?:only )?"
     rf"(?:{_PROOF}|enough|sufficient|what counts|decisive|authoritative)?\s*(?:as (?:evidence|proof)|of (?:it|this|that))?\s*$",
-    re.IGNORECASE,
 )
-_ALONE = re.compile(
+_ALONE = AsWritten(
     r"\s*(?:,\s*)?(?P<alone>alone|by itself|on its own|by themselves|on their own)?,?(?: (?:says|shows|tells|holds))?\s*(?:(?:is|are|does|do|will|shall|must|can)\s*(?:not|n't|never)|(?:is|are) hardly|cannot|won't|doesn't)\s*"
     r"(?:be\s+)?(?:by itself |alone |on its own |good )?(?:enough|suffic\w+|do\b|count|prove\w*|satisf\w+|the evidence|evidence|proof)[^.;:,]*"
     r"|\s*(?P<insufficient>alone|by itself)\s+(?:is|are) (?:insufficient|inadequate|no proof|no evidence)[^.;:,]*",
-    re.IGNORECASE,
 )
-_OPENS_WITH = re.compile(
-    r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$", re.IGNORECASE
-)
+_OPENS_WITH = AsWritten(r"\s*for\s+(?:the|each|every|an?)\s+(?P<what>[^,;.]{3,80}),\s*(?:the\s+)?$")
 _ABOUT = re.compile(
     rf"(?:^|.*(?:,|:|\b(?:and|as|which|that|where|but|if|when)\b))\s*(?:(?:the|our|an?|its)\s+)?{_KEEPER}$",
     re.IGNORECASE | re.DOTALL,

@@ -8,6 +8,8 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
+from gnrs_ppl.reading.quantities import UNDER_100
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.words import NUMBERS, SHORT_UNITS, UNIT_LENGTHS
 
 _UNITS = {
@@ -30,21 +32,18 @@ _TIMES = frozenset({*UNIT_LENGTHS, *SHORT_UNITS, "night", "quarter"})
 
 _SCALES = {"hundred": 100, "thousand": 1_000, "k": 1_000, "million": 1_000_000}
 _DIGITS = r"\d{1,3}(?:[,'’\u00a0\u202f ]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:[.,]\d+)?"
-_WORD = rf"(?:{'|'.join(sorted((w.replace('-', '[- ]') for w in NUMBERS), key=len, reverse=True))})"
-_IN_WORDS = rf"(?:{_WORD}|an?(?=\s+(?:hundred|thousand|million)\b))(?:[ -](?:and )?(?:{_WORD}|hundred|thousand|million))*"
-_FIGURE = re.compile(
+_IN_WORDS = rf"(?:{UNDER_100}|an?(?=\s+(?:hundred|thousand|million)\b))(?:[ -](?:and )?(?:{UNDER_100}|hundred|thousand|million))*"
+_FIGURE = AsWritten(
     rf"(?<![\w.,])(?P<before>[€$£]\s?|(?:EUR|USD|GBP|CHF|SEK)\s)?(?:(?P<digits>{_DIGITS})(?:\s?(?P<scale>k|hundred|thousand|million)\b)?"
     rf"|(?P<words>\b{_IN_WORDS}\b))(?:\s?(?P<sign>[%€$£])|\s?per cent\b|[\s-](?P<unit>[A-Za-z]+)\b)?",
-    re.IGNORECASE,
 )
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})"
-DAY = re.compile(
+DAY = AsWritten(
     rf"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH},? (?P<year>\d{{4}})"
     rf"|{_MONTH.replace('month', 'month2')} (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year2>\d{{4}}))\b",
-    re.IGNORECASE,
 )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Channel
 from gnrs_ppl.reading.types import Named, Span, Unread
 from gnrs_ppl.reading.vocabulary import HEAD, STOP, Token, name_words, near, tokens_of
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.reading.words import LOOKS_ALIKE, lemmas
 from gnrs_ppl.rule.types import Operator
 from gnrs_ppl.words import PARTICLES
@@ -37,18 +38,14 @@ LOG_NOUNS = frozenset(
 PART = 0.5
 """Score of a log told by hardly any of its words; all of them make 1."""
 LONGEST = 5
-_QUANTITY = re.compile(
+_QUANTITY = AsWritten(
     r"(?:(?P<all>both(?: of)?|all(?: of)?|each(?: of)?|every(?: one of)?)|(?P<any>either(?: of)?|any(?: one)?(?: of)?|one of)|"
     r"(?:(?P<least>at least|no fewer than)\s+)?(?P<k>two|three|four|five|\d)(?: of)?)\s+(?:the |our |these |those |its |their )?(?:two |three |four )?$",
-    re.IGNORECASE,
 )
-_DETERMINER = re.compile(
-    r"(?:(?:the|our|a|an|its|their|this|that|an entry in|entries in|a record in)\s+)+$", re.IGNORECASE
-)
-_JOINT = re.compile(
+_DETERMINER = AsWritten(r"(?:(?:the|our|a|an|its|their|this|that|an entry in|entries in|a record in)\s+)+$")
+_JOINT = AsWritten(
     r"\s*,?\s*(?P<joint>and/or|and|or|as well as|together with|along with|plus|nor)?\s*(?:also\s+)?(?:(?:in|by|from|of|on|through)\s+)?"
     r"(?:(?:the|our|a|an|its|their|an entry in)\s+)*$",
-    re.IGNORECASE,
 )
 _NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
 

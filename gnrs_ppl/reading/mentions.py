@@ -307,14 +307,20 @@ class _Text:
     def scores(self, wanted: str) -> list[tuple[float, int]]:
         """The tokens that say a word, with how well."""
         if wanted not in self._scores:
-            found = dict(self.plain.scores(wanted)) if " " not in wanted else {}
+            joined = " " in wanted
+            found = {} if joined else dict(self.plain.scores(wanted))
             if wanted not in PARTICLES:
-                for i in self.content[" " in wanted]:
-                    score = max(self._phrasal_score(wanted, i), SAID if self.saying(wanted, i) else 0.0)
-                    if score >= max(BROADER, found.get(i, 0.0)):
+                for i in self.content[joined]:
+                    score = self._phrasal_score(wanted, i)
+                    if score < SAID and self.saying(wanted, i):
+                        score = SAID
+                    if score >= BROADER and score >= found.get(i, 0.0):
                         found[i] = score
-            told = (i for i in sorted(found) if self.tokens[i].text not in _EMPTY - {wanted})
-            self._scores[wanted] = [(found[i], i) for i in told][:MOST_PLACES]
+            self._scores[wanted] = [
+                (found[i], i)
+                for i in sorted(found)
+                if (text := self.tokens[i].text) not in _EMPTY or text == wanted
+            ][:MOST_PLACES]
         return self._scores[wanted]
 
     def of_another(self, wanted: str, k: int, i: int) -> bool:

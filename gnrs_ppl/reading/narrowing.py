@@ -14,6 +14,7 @@ from gnrs_ppl.reading.constructions import functional
 from gnrs_ppl.reading.manner import manner_of
 from gnrs_ppl.reading.types import Reading, Readings, Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.words import PARTICLES
 
@@ -62,38 +63,34 @@ _NOBODY_IN_PARTICULAR = _words(
     something anything everything nothing our my your their his her its hi hello hey dear thanks please
     """
 )
-_OF_A_THING = re.compile(
+_OF_A_THING = AsWritten(
     r"\s+(?:(?:from|of|for|about|concerning|regarding|involving|with|without)\b|"
     r"(?:who|that|which|whose)\b(?! (?:may|must|shall|can)\b)(?:\s+(?:is|are|was|were|has|have|had|been|being|not|never)\b)*|(?=\w+(?:ed|en|wn)\b))",
-    re.IGNORECASE,
 )
 """Opens what narrows the thing named before it."""
-_WHO_ACTS = re.compile(
-    r"\s+who (?:is|are) (?:(?:in charge|on duty|responsible|competent|concerned|available)\b)", re.IGNORECASE
+_WHO_ACTS = AsWritten(
+    r"\s+who (?:is|are) (?:(?:in charge|on duty|responsible|competent|concerned|available)\b)"
 )
 """Says only that somebody is the one to act."""
-_ENDS = re.compile(
+_ENDS = AsWritten(
     rf"[,;:.()–]|\b(?:{MODAL}|is|are|has|have|was|were|unless|after|before|within|until|once|when|if)\b",
-    re.IGNORECASE,
 )
 _WHO = ("who", "whose")
 """Behind people, open which of them are meant."""
 _STATES_IF = ("unless", "provided", "only_after", "until")
 """Clauses that say in which case something binds, whatever they tell."""
-_AS_NEEDED = re.compile(
+_AS_NEEDED = AsWritten(
     r"\b(?:if|where|when|as|whenever|wherever) (?:necessary|needed|required|appropriate|applicable|possible|desired|relevant)\b",
-    re.IGNORECASE,
 )
 """Leaves to whoever acts whether a thing is asked."""
-_EXCEPTED = re.compile(r"[^,.;]*\b(?:excepted|exempt(?:ed)?|excluded)\b", re.IGNORECASE)
+_EXCEPTED = AsWritten(r"[^,.;]*\b(?:excepted|exempt(?:ed)?|excluded)\b")
 """Tells behind them those that a rule does not hold for."""
-_OTHERWISE = re.compile(r"\W*(?:and |or )?(?:otherwise|else|failing|if not|or)\b(?:\W+\w+){2}", re.IGNORECASE)
+_OTHERWISE = AsWritten(r"\W*(?:and |or )?(?:otherwise|else|failing|if not|or)\b(?:\W+\w+){2}")
 """Begins another way to keep a rule, or what follows where it is not kept."""
-_BOTH = re.compile(r"\bboth (?:(?:an?|the) )?(?P<one>[\w-]+) and\b", re.IGNORECASE)
+_BOTH = AsWritten(r"\bboth (?:(?:an?|the) )?(?P<one>[\w-]+) and\b")
 """The first of two things that are asked for together."""
-_OF_SO_MANY = re.compile(
+_OF_SO_MANY = AsWritten(
     r"\b(?:from|by|to|for|with|of|at|in) (?:at least|at most|exactly|no more than|no fewer than) \w+ (?P<what>[a-z]+)",
-    re.IGNORECASE,
 )
 """A number of things, and not of times."""
 _COUNTS = frozenset({"number", "count", "total"})
@@ -105,32 +102,26 @@ _JOINTS, _BEFORE_A_VERB = (
     ("and", "or", "nor"),
     ("to", "be", "been", "either", "must", "then", "also", "is", "are"),
 )
-_BINDS = re.compile(MODAL, re.IGNORECASE)
-_SAME_GOES = re.compile(
+_BINDS = AsWritten(MODAL)
+_SAME_GOES = AsWritten(
     r"\b(?:the same|likewise|this|that) (?:also |equally )?(?:applies|goes|holds) (?:for|to|of)\b",
-    re.IGNORECASE,
 )
 """Begins a rule that takes up the one before."""
-_THING_FOR = re.compile(
+_THING_FOR = AsWritten(
     r"\s*(?:(?:the|an?|any|every|each|all|no|at least|at most)\s+)*(?P<head>\w+)\s+(?:for|of|on|about|concerning|regarding)\b"
     rf"[^.;:]*?\b(?:(?:{MODAL})(?: not| only)? be|are|is|go(?:es)?)\b",
-    re.IGNORECASE,
 )
 """Begins a clause with a thing and what it is for or of, to which something is done."""
-_FRONTED = re.compile(
+_FRONTED = AsWritten(
     r"\s*(?:during|for|in|inside|outside|at|on|near|among|amongst|throughout)\s+(?P<words>[^,.;:]{3,60}),",
-    re.IGNORECASE,
 )
 """Begins a sentence with when or where it holds."""
-_ABOUT = re.compile(
-    r"\s*(?:for|with|in|of|on|in the case of)\s+(?:(?:an?|the|all|any|every|each|those)\s+)?", re.IGNORECASE
-)
+_ABOUT = AsWritten(r"\s*(?:for|with|in|of|on|in the case of)\s+(?:(?:an?|the|all|any|every|each|those)\s+)?")
 """Begins a sentence with those it is about: for applications that …,"""
-_IN_GENERAL = re.compile(
+_IN_GENERAL = AsWritten(
     r"\b(?:our|my|this|these|which|that|order|principle|view|rule|law|policy|general|fact|addition|doubt|opinion|practice|"
     r"case|cases|event|events|light|short|future|turn|line|accordance|compliance|keeping|interests?|contrast|time|times|"
     r"return|file|files|record|records|log|past|week|month|year|end|meantime|any|every|all|other|hand|behalf|whole|paragraph|section|article|clause|particular|words|request|summary|reasons?|sake|instance|example|purposes?|information|safety|benefit|everyone)\b",
-    re.IGNORECASE,
 )
 """What such words say where they narrow nothing."""
 

@@ -16,7 +16,7 @@ from gnrs_ppl.reading.anew import Part, Piece
 from gnrs_ppl.reading.quantities import PLAIN_DURATION
 from gnrs_ppl.reading.types import Readings, Span, Statement
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
 
@@ -138,9 +138,7 @@ _PRONOUNS = {
     "anyone": "anyone",
 }
 _PRONOUNS |= {"anybody": "anybody", "somebody": "somebody", "someone": "someone", "both": "both"}
-_WHO_TOO = re.compile(
-    r"\s*(?:,|,?\s*\b(?:and|or|nor)\b)\s*(?:(?:the|an?|any|each|every|all)\s+)?$", re.IGNORECASE
-)
+_WHO_TOO = AsWritten(r"\s*(?:,|,?\s*\b(?:and|or|nor)\b)\s*(?:(?:the|an?|any|each|every|all)\s+)?$")
 _MORE_OF_WHO = Wording(
     r"\s+(?:so \w+(?:ed|en)|concerned|in question|in charge|on duty|responsible|involved|present)\b"
 )

@@ -19,7 +19,7 @@ from gnrs_ppl.reading.patterns import DUTY, NEGATIVE, PERMISSION
 from gnrs_ppl.reading.quantities import PLAIN_DURATION, durations
 from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import STOP, name_words, near, tokens_of
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 from gnrs_ppl.reading.words import SYNONYM
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+(?P<item>\S.*?)[ \t]*$", re.MULTILINE)
@@ -30,20 +30,19 @@ _OPEN = Wording(rf"\b(?:{MODAL})(?:\s+be)?\s*$")
 _FOLLOWING = Wording(
     rf"^\W*(?:all(?: of)? )?(?:the following|these)(?: \w+)?\s+(?P<modal>{MODAL})\s+(?:happen|be done|be met|take place|apply|occur)\b"
 )
-_IS = re.compile(r"\b(?:is|are|has been|have been|was|were)\b", re.IGNORECASE)
+_IS = AsWritten(r"\b(?:is|are|has been|have been|was|were)\b")
 _DONE = (
     r"(?:out|done|over|complete|completed|finished|settled|through|behind (?:us|them|you)|happened|dealt with|in hand|in place|"
     r"taken place|taken care of)"
 )
-_ONCE_THAT = re.compile(
+_ONCE_THAT = AsWritten(
     rf"(?:(?<=[.;:!?])|,?\s+(?:and|but)(?=\s+(?:until|till|before|(?:as|so) long as)\b))\s+(?P<opens>(?:once|as soon as|when|after|whenever|until|till|before)\s+"
     rf"(?:that|this|it)(?:\s+(?:is|has|was)|['’]s)\s+(?:been\s+)?{_DONE}|"
     rf"(?:as|so) long as\s+(?:that|this|it)\s*(?:(?:is|has|was)(?:\s+not|n['’]t)|['’]s\s+not)\s+(?:yet\s+)?(?:been\s+)?{_DONE}|"
     r"(?:after|following|before|prior to|until) (?:that|this)|until then|thereafter|afterwards)\s*(?P<comma>,|(?<=done|over|ened|lace|shed|eted)(?=\s+(?:no|nobody|none|nothing)\b))\s*"
     r"(?P<rest>[^.;!?]+[.;!?]?)",
-    re.IGNORECASE,
 )
-_NOT_YET = re.compile(r"until|till|before|prior|(?:as|so) long as", re.IGNORECASE)
+_NOT_YET = AsWritten(r"until|till|before|prior|(?:as|so) long as")
 _THE_SAME = Wording(
     r"(?<=[.;!?])\s+(?P<all>(?:(?:exactly )?the (?:very )?same(?: rule)?|this|that|likewise)\s*(?:also |equally )?(?:applies|goes|holds|counts|is true|is valid)\s+(?:also |too |equally )?"
     r"(?:to|for|of)\s+(?:(?:the|an?|any|every|each)\s+)?(?P<what>[\w'’-]+(?:\s+[\w'’-]+){0,5}))\s*[.;!?]?(?=\s|$)"
@@ -82,14 +81,12 @@ _IN_TURN = Wording(
 )
 """What follows the act that must follow another."""
 _SINCE = rf"{PLAIN_DURATION} (?:of|after|from|following|since)\b"
-_MUST_BE = re.compile(
+_MUST_BE = AsWritten(
     rf"(?:^|(?<=[.;!?]\s))(?P<subject>[^.;!?]*?)(?P<modal>\b(?:{MODAL}) (?:then )?be\b)(?=[^.;!?]*?\b{_SINCE})",
-    re.IGNORECASE,
 )
-_AND_SINCE = re.compile(
+_AND_SINCE = AsWritten(
     r"(?:,? and|,)(?: then)? (?P<subject>(?:[\w'’-]+ ){1,4}?)??(?:be )?"
     rf"(?P<rest>\w+(?: (?:to|by|with|on|for)(?: \w+){{1,4}}?)? (?:within|in|no later than|not later than) {_SINCE})",
-    re.IGNORECASE,
 )
 """What else must be done, in a time of its own that runs from an act of its own: "must be sent within 90 days of its
 issue and notified within 30 days of its dispatch".

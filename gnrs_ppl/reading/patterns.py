@@ -6,7 +6,7 @@ import re
 
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 
 
 def _words(pattern: str) -> Wording:
@@ -234,14 +234,13 @@ DEFINES = Wording(
     r"|\bhold (?:it |that |this )?against\b|\bheld against\b"
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
-NO_SUCH_THING = re.compile(
+NO_SUCH_THING = AsWritten(
     r"\b(?:(?:do|does|did|will|would|can|could|shall|must|should|may|is|are)(?: not|n['’]t)|cannot|won['’]t|never) (?:in itself |by itself |alone |yet |also |itself )?"
     r"(?:counts? (?:as|for|towards?)|amounts? to|makes? (?:anyone|anybody|somebody|him|her|it|them|you|an?)|means?|replaces?|constitutes?(?! (?:the|an?) (?:\w+ ){0,2}(?:step|act|activity|event)\b)|"
     r"qualif(?:y|ies) as|(?:is |are |be )?(?:to be )?(?:deemed|considered|regarded as|treated as|taken (?:as|for)|held to be|counted as|equated (?:with|to)|"
     r"construed as|mistaken for|understood as)(?! (?:\w+ )?(?:before|until|unless|without|by)\b)|turns? (?:\w+ ){1,3}into|stands? in for|equals?|serves? as|substitutes? for)\b|"
     r"\b(?:is|are|was|were)(?: not|n['’]t)(?: yet| itself| by itself)? (?:one\b(?! (?:of|to)\b)|the same(?: thing)? as\b|an? (?!(?:\w+ ){0,2}(?:who|that|to|until|before|as)\b)[a-z-]+(?: \w+){0,2}?(?=\s*[.,;]|\s*$| and never))|"
     r"(?<!there )\b(?:is|are) no (?!need|longer|later|more|less|one|\w+ (?:may|must|shall|can|should)\b)[a-z-]+(?=\s*[.,;]|\s*$)",
-    re.IGNORECASE,
 )
 """Says what something is not, and bans nothing: that it "does not count as" something else, or "isn't one"."""
 SUPPOSES = Wording(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b")
@@ -680,22 +679,20 @@ NEXT = _words(
 """One act right behind another."""
 _DIRECTLY = r"(?:immediately|directly|right|straight|just)"
 _THE_ENTRY = rf"(?:the )?(?:very )?(?:next|first) {_ENTRY}"
-NEXT_TO = re.compile(
+NEXT_TO = AsWritten(
     rf"\b(?:{_ENTRY} (?:that (?:comes|is|happens|follows) )?)?(?:(?P<by>(?:{_DIRECTLY} (?:be )?followed|followed {_DIRECTLY}) by|{_DIRECTLY} before|{_DIRECTLY} preced(?:es?|ing)|"
     rf"(?:last|previous) {_ENTRY}(?: done| recorded| that (?:happens?|is done))? before)|"
     rf"{_DIRECTLY} (?:after|behind|following|follows?|upon|once)|(?:{_DIRECTLY} (?:be )?preceded|preceded {_DIRECTLY}) by|"
     rf"(?P<next>{_THE_ENTRY})(?: (?:done|recorded|to (?:follow|happen|come)|that (?:happens?|is done|comes|occurs|follows)))? (?:after|behind|following|once|when))\b"
     rf"|\bafter\b(?=[^.;]*\b(?:the|its) (?:very )?next {_ENTRY}\b)",
-    re.IGNORECASE,
 )
 """Before one of two acts that stand right next to each other: the later one with ``by``, else the earlier."""
 LETS_BETWEEN = _words("unless|until|only|except|nothing|other|without")
 """With what is denied beside it, such words ban nothing."""
-STEP_BEFORE = re.compile(
+STEP_BEFORE = AsWritten(
     rf"\b(?P<opens>where|when(?:ever)?|if|unless|provided(?: that)?|as long as)\s+the (?:very )?(?:(?:last|previous|preceding) {_ENTRY}"
     rf"(?: (?:done|recorded|that happened|to happen))?(?: {_DIRECTLY})?|{_ENTRY} {_DIRECTLY}) (?:before(?:hand)?|preceding)"
     r"(?: (?:it|that|this|them|these))?(?: (?:in|on|of) (?:the|that|this) \w+)? (?:is|was|has been|(?:must|has to|should) be)\b",
-    re.IGNORECASE,
 )
 """Before the act that another has right before it: only where the step immediately before it is …"""
 BELONG = _words(
@@ -722,7 +719,7 @@ SINCE_LAST = Wording(
 )
 """Each time anew, since the act that asks for it came last."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
-_CUES = {
+CUES = {
     "habit": HABIT,
     "earliest": EARLIEST,
     "either": EITHER,
@@ -746,8 +743,7 @@ _CUES = {
     "right before": RIGHT_BEFORE,
     "and only then": AND_ONLY_THEN,
 }
-CUES = {name: re.compile(pattern.pattern) for name, pattern in _CUES.items()}
-"""Kinds of cue words, for the model of relations; in small letters, which are found thrice as fast."""
+"""Kinds of cue words, for the model of relations."""
 
 FALLS_TO = Wording(
     r"\b(?:falls? (?:up)?on|(?:falls?|is up|is left) to|is for|(?:job|duty|task|business|responsibility) of)\s+(?:the|an?|every|each|all)?\s*$"

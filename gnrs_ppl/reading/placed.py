@@ -10,11 +10,11 @@ from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.reading.clauses import SENTENCE_END
 from gnrs_ppl.reading.data import Found
 from gnrs_ppl.reading.types import ActRead, DataOf, DataRead, Reading, Readings, Span, Statement
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.rule.types import NEGATIVE
 
-_HOW_MUCH = re.compile(
+_HOW_MUCH = AsWritten(
     r"(?:at (?:the )?(?:very )?(?:least|most)|(?:no|not) (?:more|less) than|exactly|up to|an? (?:minimum|maximum) of)\b",
-    re.IGNORECASE,
 )
 """Behind a verb: how much of it is asked, and not of which things."""
 _FEW_WORDS = 5

@@ -14,6 +14,7 @@ from gnrs_ppl.reading.logs import Logs
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Named, ProcedureRead, Span, StepRead, Timed
 from gnrs_ppl.reading.vocabulary import Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Stage
 
@@ -31,21 +32,19 @@ _NOUNS: dict[Stage, str] = {
     "remedy": "correction remedy reminder refund repayment recovery compensation claim making",
     "appeal": "appeal objection complaint",
 }
-_BROUGHT = re.compile(r"\b(?:goes|go|brought|sent|passed|taken) to\b", re.IGNORECASE)
-_SAYINGS: tuple[tuple[Stage, re.Pattern[str]], ...] = (
+_BROUGHT = AsWritten(r"\b(?:goes|go|brought|sent|passed|taken) to\b")
+_SAYINGS: tuple[tuple[Stage, AsWritten], ...] = (
     (
         "review",
-        re.compile(
+        AsWritten(
             r"\blook(?:s|ed|ing)?\s+(?:again\s+)?(?:into|at)\b|\btak(?:es?|en) (?:it |this |the matter )?up\b",
-            re.I,
         ),
     ),
     ("review", _BROUGHT),
     (
         "remedy",
-        re.compile(
+        AsWritten(
             r"\b(?:put|puts|set|sets)\s+(?:(?:it|this|that|the [\w-]+|things|matters)\s+)?right\b|\b(?:make|makes|made|making) (?:it |this )?(?:good|up)\b|\bpa(?:y|ys|id) back\b",
-            re.I,
         ),
     ),
 )
@@ -58,32 +57,26 @@ _STAGE_OF = {
 }
 _ADDRESSEE = frozenset({"report", "escalate", "refer", "notify", "inform", "explain"})
 """Verbs whose step is taken by whom it is brought to."""
-_LEADS_ON = re.compile(
+_LEADS_ON = AsWritten(
     r"(?:[\s,]*\(?(?:who|which)\s[^,]{1,40}?,)?(?:[\s,]*(?:then|first|also|again|must|shall|should|may|will|can|have to|is to|are to|does|be|in turn|himself|herself|"
     r"to|sends?|takes?|holds?|gives?|makes?|gets?|issues?|provides?|sees? to it that (?:it|this) is|has|a|an|the|out|\w+ly|who)\b)*\s*(?:(?<=\ba )[\w-]+ (?:[\w-]+ )?|(?<=\ban )[\w-]+ )?",
-    re.IGNORECASE,
 )
 """What may stand between somebody and what they do."""
-_PASSIVE = re.compile(
+_PASSIVE = AsWritten(
     r"\b(?:is|are|be|been|being|was|were|gets?|get|has \w+ \w+|has the \w+)\s+(?:\w+ly\s+|then\s+|also\s+)*$",
-    re.IGNORECASE,
 )
-_BY = re.compile(
-    r"\bby\s+(?:(?:the|an?|another|one of the|our|their)\s+)?(?:different\s+|second\s+)?$", re.IGNORECASE
-)
-_TO = re.compile(r"\b(?:to|from|before|with)\s+(?:(?:the|an?|another|our|their)\s+)?$", re.IGNORECASE)
+_BY = AsWritten(r"\bby\s+(?:(?:the|an?|another|one of the|our|their)\s+)?(?:different\s+|second\s+)?$")
+_TO = AsWritten(r"\b(?:to|from|before|with)\s+(?:(?:the|an?|another|our|their)\s+)?$")
 _SOMEBODY = r"(?:somebody|someone|anybody|a person|people|an officer|a colleague|those|staff|one)"
-_INDEPENDENT = re.compile(
+_INDEPENDENT = AsWritten(
     rf"\b{_SOMEBODY}\s+(?:else|other than [^,.;]{{2,60}}?(?=,|\s(?:looks?|reviews?|checks?|examines?|decides?|must|shall|should|has|is|will|hears?)\b|$|[.;])"
     r"|(?:who|that) (?:had|has|have|was|is|were|did|took)\s+(?:no(?:t)?|never)\b[^,.;]*?(?=,|$|[.;]|\sand\b)|not involved[^,.;]*?|"
     r"(?:un)?involved|independent|impartial)"
     r"|\b(?:an? )?(?:independent|impartial|uninvolved|disinterested|neutral) (?:person|reviewer|colleague|officer|party)\b",
-    re.IGNORECASE,
 )
-_MATTER = re.compile(
+_MATTER = AsWritten(
     r"\s+(?:(?:the|this|that|its|their|each|every|any)\s+)?(?:whole\s+)?"
     r"(?:files?|cases?|matters?|facts|circumstances|breach(?:es)?|incidents?|causes?|reasons?|papers|it|them)\b(?!\s+(?:log|record|register))",
-    re.IGNORECASE,
 )
 """What any step is about, which tells nothing of it."""
 _GENERIC = frozenset(
@@ -119,15 +112,13 @@ _GENERIC = frozenset(
     ]
 )
 """Nouns and pronouns before a verb that are nobody unknown."""
-_NAMED_ON = re.compile(r"\s+(?P<noun>[a-z]+)(?=\s*(?:[,.;]|$|\b(?:and|within|in|who)\b))", re.IGNORECASE)
+_NAMED_ON = AsWritten(r"\s+(?P<noun>[a-z]+)(?=\s*(?:[,.;]|$|\b(?:and|within|in|who)\b))")
 """A noun that a name goes on with."""
-_NO_APPEAL = re.compile(
+_NO_APPEAL = AsWritten(
     r"\b(?:there is |with )?(?:no|without(?: an?)?) (?:right of )?(?P<stage>appeal|objection)s?\b|\bcannot be appealed\b|\bis final\b",
-    re.IGNORECASE,
 )
-_DUE = re.compile(
+_DUE = AsWritten(
     r"\b(?:within|in|inside|no later than|not later than|at the latest|at most|not more than)\s+(?:the (?:next|following) )?$",
-    re.IGNORECASE,
 )
 NAME_FITS, ACT_FITS = 0.6, 0.75
 """Least scores of a step of the schema, and of an act of the log that shows a step."""

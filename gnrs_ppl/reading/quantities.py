@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.words import NUMBERS as NUMBER_WORDS
 from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, WORKING_UNITS, scaled, total
 
@@ -17,18 +18,18 @@ NUMBERS = (
     | {"half a dozen": 6, "a dozen": 12, "dozen": 12, "two dozen": 24}
     | _TO_99
 )
-_ANY_UNDER_100 = "|".join(sorted(_TO_99, key=len, reverse=True))
-_HUNDREDS = (
-    rf"(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]hundred(?:(?: and)?[ -](?:{_ANY_UNDER_100}))?"
+_ONES, _TEENS, _TENS = (
+    "|".join(word for word, n in NUMBER_WORDS.items() if n in numbers)
+    for numbers in (range(1, 10), range(10, 20), range(20, 100, 10))
 )
+UNDER_100 = rf"(?:(?:{_TENS})(?:[- ](?:{_ONES}))?|{_TEENS}|{_ONES})"
+"""A number in words; a longer one before those it begins with."""
+_HUNDREDS = rf"(?:an?|{_ONES})[ -]hundred(?:(?: and)?[ -]{UNDER_100})?"
 _ONE_UNIT = (
     r"the(?=\s+(?:minute|hour|day|night|week|fortnight|month|quarter|year)\s+"
     r"(?:after|following|from|since|before(?:hand)?|preceding)\b)"
 )
-NUMBER = (
-    rf"(?:\d+|{_ONE_UNIT}|{_HUNDREDS}|"
-    rf"{'|'.join(sorted(NUMBERS.keys() - {'the', 'the first'}, key=len, reverse=True))})"
-)
+NUMBER = rf"(?:\d+|{_ONE_UNIT}|{_HUNDREDS}|half a dozen|a couple of|(?:two |a )?dozen|{UNDER_100}|an?)"
 _LENGTH = (
     UNIT_LENGTHS
     | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()}
@@ -50,23 +51,21 @@ _ONE = (
     rf"(?:\s*\(\s*{NUMBER}\s*\))?(?:(?:(?<=[\d½])|[\s-]+)(?:(?P<kind>{_KIND})[\s-]+)?(?P<unit>{_UNIT})(?P<more> and a half)?|"
     rf"(?<=\d)\s?(?P<letter>[hd])))\b['’]?(?:(?<=['’]) time\b|[ -]{_PERIOD}\b)?"
 )
-DURATION = re.compile(
+DURATION = AsWritten(
     rf"(?<![\w.,/]){_ONE}(?: or (?P<rather>two|three)\b|(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b))?",
-    re.IGNORECASE,
 )
-ANY_UNIT = re.compile(rf"(?:\b|(?<=[\d½]))(?:{_UNIT}|(?<=\d)[hd]|(?<=\d )[hd])\b", re.IGNORECASE)
+ANY_UNIT = AsWritten(rf"(?:\b|(?<=[\d½]))(?:{_UNIT}|(?<=\d)[hd]|(?<=\d )[hd])\b")
 """No duration is without one, and it is found sooner."""
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
-UNCOUNTED = re.compile(
+UNCOUNTED = AsWritten(
     rf"\b(?:within|inside|in|for|after|during|over|throughout|than|at most)\s+(?:[\w½-]+\s+){{0,3}}?(?P<unit>half an? {_UNIT}|(?:{_LONG_UNITS})s)\b",
-    re.IGNORECASE,
 )
 """A time, where it is none of these: of so many days as nobody can tell ("a few days")."""
 
-_ORDINAL = re.compile(r"(?<!within )(?<!than )(?<!for )(?<!in )(?<!after )\ba second$", re.IGNORECASE)
+_ORDINAL = AsWritten(r"(?<!within )(?<!than )(?<!for )(?<!in )(?<!after )\ba second$")
 """One more, and no time: "a second voucher"."""
-_SHARE = re.compile(r"(?:an?|one|three) quarters? of (?!an? (?:hour|day|year)\b)", re.IGNORECASE)
+_SHARE = AsWritten(r"(?:an?|one|three) quarters? of (?!an? (?:hour|day|year)\b)")
 
 
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"  # as written, or "may" is one
@@ -84,7 +83,7 @@ CALENDAR = re.compile(
     rf"(?<=by )(?:{_MONTHS})|(?<=before )(?:{_MONTHS}))",
 )
 """A time of the calendar or of the day, which is no length: "by the end of the month", "on Mondays", "before 5 p.m."."""
-SINCE = re.compile(r"\b(?:since|as of|as from|starting|effective|from)\s+$", re.IGNORECASE)
+SINCE = AsWritten(r"\b(?:since|as of|as from|starting|effective|from)\s+$")
 """Before a time of the calendar: when a rule came to hold, and nothing it asks."""
 
 
@@ -132,10 +131,9 @@ def _amount(m: re.Match[str]) -> Fraction:
     return units + Fraction(1, 2) if m["half"] or m["more"] or "½" in words else units
 
 
-_GONE_BY = re.compile(
+_GONE_BY = AsWritten(
     rf"(?:\b(?:after|once|when|if)\s+)?(?P<time>(?:at least\s+)?{PLAIN_DURATION})"
     r"(?P<gone>\s+(?:ha(?:s|ve|d)\s+|will have\s+)?(?:passed|elapsed|gone by|gone past|lapsed)\s+(?:since|after|from))\b",
-    re.IGNORECASE,
 )
 
 
@@ -212,19 +210,17 @@ _BEHIND = (
     r"\b(?P<m>one),?(?P<exactly> and only one)\b",
     rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
 )
-_TOO_OFTEN = re.compile(
+_TOO_OFTEN = AsWritten(
     rf"\b(?:not|never|cannot|\w+n't|no|nobody|no one)\b[^.;:]{{0,80}}?\b(?:(?P<twice>twice)|(?P<thrice>thrice)|(?P<n>{NUMBER}) times)\b"
     r"(?! (?:as|the|a|an)\b)",
-    re.IGNORECASE,
 )
 """So often is once too many."""
-_ASKED = re.compile(r"\b(?:must|shall|should|(?:has|have|needs?) to|is to|are to|required)\b", re.IGNORECASE)
-_DENIED = re.compile(
+_ASKED = AsWritten(r"\b(?:must|shall|should|(?:has|have|needs?) to|is to|are to|required)\b")
+_DENIED = AsWritten(
     r"\b(?:not|never|cannot|\w+n['’]t|no|nobody|none|neither|nor|without|forbidden|prohibited|banned|barred|breach|error|fault|wrong|violation|unacceptable|avoid\w*)\b",
-    re.IGNORECASE,
 )
 """More than so many are asked for by the former, where none of the latter stands with it."""
-_COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
+_COUNTS = tuple(AsWritten(pattern) for pattern in (_BEFORE, *_BEHIND))
 _COUNTED = re.compile(
     r"most|least|times|once|twice|thrice|m(?:ax|in)imum|more than|less than|fewer|up to|as many as|exactly|precisely|only"
 )

@@ -14,6 +14,7 @@ from gnrs_ppl.reading.anew import Part, Piece, made
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.quantities import PLAIN_DURATION
 from gnrs_ppl.reading.types import Span
+from gnrs_ppl.reading.wording import AsWritten
 
 _MARK = r"(?:\b(?:Q|A|Question|Answer)\s*\d*\s*[:.)]\s*)"
 _QUESTION = re.compile(
@@ -23,56 +24,45 @@ _QUESTION = re.compile(
 _ANSWER = re.compile(
     rf"\s*{_MARK}?(?P<answer>[^?]*?)(?=\s*(?:\b(?:Q|Question)\s*\d*\s*[:.)]|[^.!?]*\?|$))", re.DOTALL
 )
-_REQUEST = re.compile(r"\b(?:please|kindly|(?:would|will|could|won.t) you)\b", re.IGNORECASE)
-_MAY = re.compile(
+_REQUEST = AsWritten(r"\b(?:please|kindly|(?:would|will|could|won.t) you)\b")
+_MAY = AsWritten(
     r"(?P<lead>(?:(?:and|but|so|then|okay)\b,?\s*)*)(?P<modal>may|can|could|might|(?:is|are|am) (?=[^?]*\b(?:allowed|permitted)\b))",
-    re.IGNORECASE,
 )
 _ASKER = re.compile(r"\s+(?:I|we|you|they|he|she)(?:, as (?:an? )?[\w -]+,)?(?= [a-z])")
-_NO = re.compile(
+_NO = AsWritten(
     r"(?:no|never|not|certainly not|absolutely not|by no means|under no circumstances)(?:\b(?: at all| ever)?)",
-    re.IGNORECASE,
 )
-_YES = re.compile(r"(?:yes|of course|certainly|sure)\b[,.]?\s*", re.IGNORECASE)
-_LIMITS = re.compile(
-    r"\s*,?\s*(?:unless|until|before|without|except|if|while|as long as|provided)\b", re.IGNORECASE
-)
-_WHO = re.compile(r"(?:and |but |so )?who\s+(?=\w)", re.IGNORECASE)
-_WHEN = re.compile(
+_YES = AsWritten(r"(?:yes|of course|certainly|sure)\b[,.]?\s*")
+_LIMITS = AsWritten(r"\s*,?\s*(?:unless|until|before|without|except|if|while|as long as|provided)\b")
+_WHO = AsWritten(r"(?:and |but |so )?who\s+(?=\w)")
+_WHEN = AsWritten(
     rf"(?:and |but |so )?(?:(?:by |until )?when|how (?:soon|fast|quickly|long)|(?:within|in|by) what time|what is the deadline)\b[^?]*?(?=\b{MODAL}\b)",
-    re.IGNORECASE,
 )
-_A_TIME = re.compile(
+_A_TIME = AsWritten(
     rf"(?:within|inside|no later than|not later than|at the latest|at most|no more than|in|after|{PLAIN_DURATION})\b",
-    re.IGNORECASE,
 )
-_CIRCUMSTANCE = re.compile(
+_CIRCUMSTANCE = AsWritten(
     r"\b(?:when|whenever|once|after|before|if|as soon as|upon|until|unless)\b(?!\s*\?)(?P<rest>.+)",
-    re.IGNORECASE,
 )
-_OF_WHOM = re.compile(
+_OF_WHOM = AsWritten(
     r"what (?:do|does|must|should|shall|are|is|has|have)\s+(?P<who>(?:(?:the|an?|our|all|every|each)\s+)?[\w-]+(?: (?:and|or|of(?: the)?) [\w-]+| [\w-]+)*?)"
     r"\s+(?:to (?:do|be)|do|need|expected|supposed|have to|got to)\b(?! to (?:find|see|read|look)\b)",
-    re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"(?:they|it|he or she|he|she)\b", re.IGNORECASE)
-_WHAT_PLACE = re.compile(
+_PRONOUN = AsWritten(r"(?:they|it|he or she|he|she)\b")
+_WHAT_PLACE = AsWritten(
     r"(?:and |but |so )?what\b[^?]*?\b(?:(?P<last>last|end|bottom|close|final|closing)|first|beginning|start|top|opening|initial)\b",
-    re.IGNORECASE,
 )
 """Asks what stands at the beginning or the end of a case."""
-_NOTHING_MORE = re.compile(
+_NOTHING_MORE = AsWritten(
     r"\s*(?:,|–|—|-|\band\b)\s*(?:(?:and |with )?nothing\b[^.!?;]*|always|of course|what else)\s*$",
-    re.IGNORECASE,
 )
 """Behind the answer, says no more than it."""
 _FEW = 5
 """So many words behind a plain no only stress it ("not a single one")."""
 
 
-_SAYS_MORE = re.compile(
+_SAYS_MORE = AsWritten(
     r"(?:you|they|he|she|we|nobody|no one) (?:do not|don.t|does not|doesn.t|never) (?!have|need)\w+ \w",
-    re.IGNORECASE,
 )
 """A ban of its own behind a plain no: "No, you don't go in there"."""
 

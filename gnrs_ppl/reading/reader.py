@@ -101,11 +101,12 @@ def read(
         A statement for each duty, ban or permission, each with the ways to read it; which logs show them, and
         what follows a breach.
     """
-    if (whole := told_whole(sentence, vocabulary(schema))) is not None:
+    words = vocabulary(schema)
+    if (whole := told_whole(sentence, words)) is not None:
         found = moved(read(whole.piece.text, schema, logs, attributes), whole.piece)
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *whole.aside))))
-    if (plain := told_plainly(sentence, vocabulary(schema))) is not None and plain.piece:
-        found = moved(_answered(plain.piece.text, schema, logs, attributes), plain.piece)
+    if (plain := told_plainly(sentence, words)) is not None and plain.piece:
+        found = moved(_answered(plain.piece.text, words, logs, attributes), plain.piece)
         missed = (Unread(span, another=True) for span in plain.missed)
         return replace(
             found,
@@ -114,27 +115,27 @@ def read(
             unread=tuple(sorted((*found.unread, *missed))),
             nothing="no_such_act" if plain.missed and not found.statements else found.nothing,
         )
-    return _answered(sentence, schema, logs, attributes)
+    return _answered(sentence, words, logs, attributes)
 
 
 def _answered(
-    sentence: str, schema: Schema, logs: Sequence[Channel], attributes: Sequence[Attribute]
+    sentence: str, words: Vocabulary, logs: Sequence[Channel], attributes: Sequence[Attribute]
 ) -> Readings:
     """What a text says, its questions told with their answers, and what is left to some as a ban on the others."""
-    if reserved := left_to_some(sentence, vocabulary(schema)):
+    if reserved := left_to_some(sentence, words):
         piece = retold(sentence, [one.anew for one in reserved])
-        found = moved(_answered(piece.text, schema, logs, attributes), piece)
-        return as_left_to_some(replace(found, sentence=sentence), reserved, schema)
+        found = moved(_answered(piece.text, words, logs, attributes), piece)
+        return as_left_to_some(replace(found, sentence=sentence), reserved, words.schema)
     if (told := told_by_answers(sentence)) is not None:
         piece, asked = told
-        found = moved(_stated(piece.text, schema, logs, attributes), piece)
+        found = moved(_stated(piece.text, words, logs, attributes), piece)
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *asked))))
-    anew = told_by_nouns(sentence, vocabulary(schema))
-    found = _with_verbs(sentence, [a for a in anew if not a.doubtful], schema, logs, attributes)
+    anew = told_by_nouns(sentence, words)
+    found = _with_verbs(sentence, [a for a in anew if not a.doubtful], words, logs, attributes)
     missed = [a for a in anew if not a.doubtful or not tells(a, found)]
     if all(not a.doubtful for a in missed):
         return found
-    verbal = _with_verbs(sentence, missed, schema, logs, attributes)
+    verbal = _with_verbs(sentence, missed, words, logs, attributes)
     less = len(found.statements) - len(by_empty_words(missed, found))
     return verbal if len(verbal.statements) >= max(less, 1) else found
 
@@ -142,24 +143,23 @@ def _answered(
 def _with_verbs(
     sentence: str,
     anew: Sequence[Anew],
-    schema: Schema,
+    words: Vocabulary,
     logs: Sequence[Channel],
     attributes: Sequence[Attribute],
 ) -> Readings:
     """What a text says with some passages told anew."""
     if not anew:
-        return _stated(sentence, schema, logs, attributes)
+        return _stated(sentence, words, logs, attributes)
     piece = with_verbs(sentence, anew)
-    return replace(moved(_stated(piece.text, schema, logs, attributes), piece), sentence=sentence)
+    return replace(moved(_stated(piece.text, words, logs, attributes), piece), sentence=sentence)
 
 
 def _stated(
-    sentence: str, schema: Schema, logs: Sequence[Channel], attributes: Sequence[Attribute]
+    sentence: str, words: Vocabulary, logs: Sequence[Channel], attributes: Sequence[Attribute]
 ) -> Readings:
     """What a text without questions says."""
-    words = vocabulary(schema)
     data = said_of_data(after_it_went_by(sentence), attributes, words)
-    beside = said_beside(data.duties, schema, logs, words)
+    beside = said_beside(data.duties, logs, words)
     duties, further = set_apart(beside.duties)
     alone = replace(Reader(Constructions(duties, words)).read(), sentence=sentence)
     found = placed(alone, data.found, attributes)
@@ -167,12 +167,14 @@ def _stated(
         if one.kind == "doer" and (again := by_another_already(one, found.statements)) is not None:
             found = replace(found, statements=again)
             continue
-        for piece in told_anew(beside.duties, one, found.statements, schema):
+        for piece in told_anew(beside.duties, one, found.statements, words.schema):
             more = moved(Reader(Constructions(piece.text, words)).read(), piece)
             more = replace(more, sentence=sentence)
             if piece.thing:
                 anew = [
-                    s for s in more.statements if of_another_thing(s, piece.thing, found.statements, schema)
+                    s
+                    for s in more.statements
+                    if of_another_thing(s, piece.thing, found.statements, words.schema)
                 ]
                 if not anew:
                     continue

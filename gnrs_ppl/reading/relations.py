@@ -17,6 +17,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -464,8 +465,8 @@ class Table(NamedTuple):
 
     def total(self, features: Iterable[str]) -> NDArray[np.float64]:
         """The weights of some features together; those that no fit knows have none."""
-        found = sorted({row for row in map(self.at.get, features) if row is not None})
-        total: NDArray[np.float64] = np.add.reduce(self.rows[found], axis=0)
+        rows = set(map(self.at.get, features, repeat(-1))) - {-1}
+        total: NDArray[np.float64] = np.add.reduce(self.rows.take(sorted(rows), axis=0), axis=0)
         return total
 
 
@@ -515,11 +516,9 @@ def read_weights(path: Path) -> Weights:
 def _table(told: Mapping[str, str], labels: int) -> Table:
     """The rows of ``label:weight`` that a fit wrote."""
     counts = [cells.count(":") for cells in told.values()]
-    cells = " ".join(told.values()).replace(":", " ").split()
+    cells = np.fromstring(" ".join(told.values()).replace(":", " "), sep=" ")
     rows = np.zeros((len(told), labels))
-    rows[np.repeat(np.arange(len(told)), counts), np.array(cells[::2], dtype=int)] = np.array(
-        cells[1::2], dtype=float
-    )
+    rows[np.repeat(np.arange(len(told)), counts), cells[::2].astype(int)] = cells[1::2]
     return Table({f: row for row, f in enumerate(told)}, rows)
 
 
@@ -533,14 +532,18 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     """What each mention may be, with probabilities that sum to one for each."""
     scored: list[list[tuple[float, str, int | None]]] = []
     for t in range(len(text.mentions)):
-        row = weights.alone.total(text.alone(t))
+        row = weights.alone.total(text.alone(t)).tolist()
         barred = ASKED if text.denied(t) else ()
-        alone = [(row[k] + _agreement(text, weights, label, t, None), label) for k, label in enumerate(UNARY)]
+        alone = [
+            (weight + _agreement(text, weights, label, t, None), label)
+            for weight, label in zip(row, UNARY, strict=True)
+        ]
         scored.append([(score - DENIED * (label in barred), label, None) for score, label in alone])
     for t, a in text.pairs():
-        row = weights.pair.total(text.pair(t, a))
+        row = weights.pair.total(text.pair(t, a)).tolist()
         scored[t] += [
-            (row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)
+            (weight + _agreement(text, weights, label, t, a), label, a)
+            for weight, label in zip(row, BINARY, strict=True)
         ]
     shares = [_softmax([score for score, _, _ in of_mention]) for of_mention in scored]
     pairs = [(len(share) - len(UNARY)) // len(BINARY) for share in shares]

@@ -15,7 +15,7 @@ from gnrs_ppl.reading.anew import Anew, Piece, apart, retold, tells_act
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import Vocabulary
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 
 _NUMBER = r"\d+(?:[.-]\d+)*(?:\([a-z\d]{1,3}\))*"
 _LABEL = re.compile(
@@ -28,22 +28,18 @@ _LABEL = re.compile(
 )
 """What numbers or files a text, at its beginning."""
 _BULLET = re.compile(r"\s*[•*·]\s+")
-_SETTLED = re.compile(r"\s*(?:agreed|resolved|decided|carried|adopted|expected)\s*:\s*", re.IGNORECASE)
+_SETTLED = AsWritten(r"\s*(?:agreed|resolved|decided|carried|adopted|expected)\s*:\s*")
 """Behind such a label: that what follows was made a rule."""
-_EXPECTED = re.compile(
-    r"(?<=[.;!?\n])\s*expected(?:\s+(?:result|behaviou?r|outcome|output))?\s*:\s*", re.IGNORECASE
-)
-_BINDS = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
-_TEST = re.compile(
+_EXPECTED = AsWritten(r"(?<=[.;!?\n])\s*expected(?:\s+(?:result|behaviou?r|outcome|output))?\s*:\s*")
+_BINDS = AsWritten(rf"\b{MODAL}\b")
+_TEST = AsWritten(
     r"(?<![\w,] )\b(?:(?:the |this )?(?:test|case|check) )?(?P<how>pass(?:es)?(?: only)?|fails?) (?:only )?(?:if|when)\s+(?=\w)",
-    re.IGNORECASE,
 )
 """Begins what a test asks: "Pass only if …", "fails if …"."""
 _SHORT = r"[\w’'-]+(?:\s(?!(?:no|not|and|or|but|means?|is|are|without|before|until|unless|after|than|if|when)\b)[\w’'-]+){0,4}"
-_NO_NO = re.compile(
+_NO_NO = AsWritten(
     rf"(?<![\w’'-] )\bno\s+(?!(?:more|less|fewer|later|earlier|longer)\b)(?P<first>{_SHORT})\s*(?:,|\?|=|–|—|-|means?\b)\s*no\s+(?P<then>{_SHORT})"
     r"(?=\s*[.,;:!?]|\s*$)(?!,? (?:and |or )?(?:no|nothing)\b)",
-    re.IGNORECASE,
 )
 """The one thing not without the other before it."""
 _NONE_THERE = Wording(
@@ -57,7 +53,7 @@ _WITHOUT_A_PRIOR = Wording(
     r"(?:is|are)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|barred|ruled out|an? (?:breach|error|fault|violation)|(?:not|never)\s+(?:allowed|permitted|possible|acceptable))(?=\s*[.,;:!?]|\s*$)"
 )
 """The same, of what is barred without the other."""
-_SINGLE = re.compile(r"\b(?:each|every|any)(?P<single>\s+single)\s", re.IGNORECASE)
+_SINGLE = AsWritten(r"\b(?:each|every|any)(?P<single>\s+single)\s")
 """Where it only stresses that none is left out, and counts nothing."""
 
 

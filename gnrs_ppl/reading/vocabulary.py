@@ -15,6 +15,7 @@ from gnrs_ppl.context.types import Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.reading.words import (
     BROADER,
     DERIVED,
@@ -30,9 +31,8 @@ from gnrs_ppl.reading.words import (
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
-_NO_WORDS = re.compile(
+_NO_WORDS = AsWritten(
     r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_|^[A-Z]{1,3}\d{1,3}(?:-\d+)?[\s_]+(?=[A-Za-z])",
-    re.IGNORECASE,
 )
 """What log labels carry beside words: the stage of a life cycle, a letter, a number (T04 Determine fee)."""
 STOP = frozenset(
@@ -235,6 +235,8 @@ def name_words(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
+    if _asked_by(one).isdisjoint(_held_by(other)):
+        return 0.0
     found = similarity(one, other)
     return CLASSMATE if found < CLASSMATE and classes_of(one) & classes_of(other) else found
 
@@ -287,6 +289,7 @@ class Vocabulary:
     """The words of a schema, ready to be looked for."""
 
     def __init__(self, schema: Schema) -> None:
+        self.schema = schema
         self.actions = {a.name: a for a in schema.actions}
         deeds = {_content(a.noun)[0] for a in schema.actions if a.noun}
         spoken = {a.name: _spoken(a.name, a.phrase or "", a.noun or "", a.aliases) for a in schema.actions}
@@ -346,13 +349,7 @@ class Vocabulary:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose
         words count for less.
         """
-        text, places = text_of(tuple(tokens), self), sorted(at)
-        found = [m for entry in text.acts[bool(lent)] if (m := _best(entry, text, places, lent))]
-        sayings = [set(m.positions) for m in found if m.said]
-        found = [
-            m for m in found if not any(set(m.positions) < s for s in sayings)
-        ]  # "register arrival" is no arrival, "lay hands on" no handing on
-        return sorted(found, key=lambda m: (-m.score, -m.weight))
+        return list(text_of(tuple(tokens), self).matches(sorted(at), lent))
 
     def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
         """Roles, objects or locations that tokens say in full, with the place of their last word, in text
@@ -516,22 +513,31 @@ class Scanned:
         self._content = [
             (i, t.text, after[i]) for i, t in enumerate(tokens) if t.text not in STOP and t.text[0].isalpha()
         ]
-        self._sharing: dict[str | int, list[int]] = {}
-        for k, (_, text, _) in enumerate(self._content):
-            for shared in _held_by(text):
-                self._sharing.setdefault(shared, []).append(k)
+        self._held = frozenset[str | int]().union(*(_held_by(text) for _, text, _ in self._content))
         self._scores: dict[str, dict[int, float]] = {}
-        self._told: dict[tuple[tuple[str, float], ...], _Scores] = {}
-        told = [(entry, [self.told(v) for v in entry.variants]) for entry in words.acts]
-        self.acts = {
+        self._matches: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Match]] = {}
+        told = [(entry, [way for v in entry.variants if (way := self._told(v))]) for entry in words.acts]
+        self._acts = {
             lent: [
-                entry
+                (entry, ways)
                 for entry, ways in told
                 if entry.classes & self.said or any(w.anywhere if lent else w.well for w in ways)
             ]
             for lent in (False, True)
         }
         """The acts that may be told anywhere, by words of their own or by words that a pronoun lends."""
+
+    def matches(self, at: Sequence[int], lent: Sequence[int]) -> list[Match]:
+        """The acts that tokens at some places say, best first; the same places are asked for more than once."""
+        key = tuple(at), tuple(lent)
+        if key not in self._matches:
+            found = [m for entry, ways in self._acts[bool(lent)] if (m := _best(entry, ways, self, *key))]
+            sayings = [set(m.positions) for m in found if m.said]
+            found = [
+                m for m in found if not any(set(m.positions) < s for s in sayings)
+            ]  # "register arrival" is no arrival, "lay hands on" no handing on
+            self._matches[key] = sorted(found, key=lambda m: (-m.score, -m.weight))
+        return self._matches[key]
 
     def scores(self, wanted: str) -> dict[int, float]:
         """The tokens that say a word, with how well."""
@@ -542,26 +548,26 @@ class Scanned:
                     for i, t in enumerate(self.tokens)
                     if wanted not in PARTICLES or t.text == wanted
                 ]
+            elif self._held.isdisjoint(_asked_by(wanted)):
+                scores = []
             else:
-                common = _asked_by(wanted) & self._sharing.keys()
-                alike = sorted(set().union(*map(self._sharing.__getitem__, common)))
-                scores = [
-                    (i, _score(wanted, text, after)) for i, text, after in (self._content[k] for k in alike)
-                ]
+                scores = [(i, _score(wanted, text, after)) for i, text, after in self._content]
             self._scores[wanted] = {i: score for i, score in scores if score >= BROADER}
         return self._scores[wanted]
 
-    def told(self, variant: tuple[tuple[str, float], ...]) -> _Scores:
-        """The scores of the words of a way to say an act, and the tokens that say any of them, or well."""
-        if variant not in self._told:
-            scores = [self.scores(w) for w, _ in variant]
-            anywhere = frozenset(chain.from_iterable(scores))
-            well = frozenset(i for of_word in scores for i, s in of_word.items() if s >= CLASSMATE)
-            self._told[variant] = _Scores(scores, anywhere, well)
-        return self._told[variant]
+    def _told(self, variant: tuple[tuple[str, float], ...]) -> _Way | None:
+        """A way to say an act with the tokens that say its words, if there are any."""
+        scores = [self.scores(w) for w, _ in variant]
+        if not any(scores):
+            return None
+        well = frozenset(i for of_word in scores for i, s in of_word.items() if s >= CLASSMATE)
+        return _Way(variant, scores, frozenset(chain.from_iterable(scores)), well)
 
 
-class _Scores(NamedTuple):
+class _Way(NamedTuple):
+    """A way to say an act: the scores of its words, and the tokens that say any of them, or well."""
+
+    variant: tuple[tuple[str, float], ...]
     of_words: list[dict[int, float]]
     anywhere: frozenset[int]
     well: frozenset[int]
@@ -573,10 +579,11 @@ def text_of(tokens: tuple[Token, ...], words: Vocabulary) -> Scanned:
     return Scanned(tokens, words)
 
 
-def _best(entry: _Entry, text: Scanned, at: Sequence[int], lent: Sequence[int]) -> Match | None:
+def _best(
+    entry: _Entry, ways: Sequence[_Way], text: Scanned, at: Sequence[int], lent: Sequence[int]
+) -> Match | None:
     best, tokens, here = _said_otherwise(entry, text, at), text.tokens, set(at)
-    for variant in entry.variants:
-        scores, anywhere, well = text.told(variant)
+    for variant, scores, anywhere, well in ways:
         if well.isdisjoint(here) and (not lent or not anywhere.isdisjoint(here)):
             continue
         own = [[(s, i) for i, s in of_word.items() if i in here] for of_word in scores]
@@ -584,13 +591,17 @@ def _best(entry: _Entry, text: Scanned, at: Sequence[int], lent: Sequence[int]) 
         middle = _middle(own)
         got, used, head, exact = 0.0, list[int](), False, False
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
-            free = [
+            score, place = 0.0, -1
+            if free := [
                 (s, i)
                 for s, i in places
                 if i not in used and (w not in PARTICLES or any(goes_with(tokens, u, i) for u in used))
-            ]
-            score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
-            borrowed = max((LENT * scores[k].get(i, 0.0) for i in lent), default=0.0)
+            ]:
+                score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)))
+            of_word = scores[k]
+            borrowed = (
+                max([LENT * of_word.get(i, 0.0) for i in lent], default=0.0) if lent and of_word else 0.0
+            )
             if place >= 0 and score >= borrowed:
                 used.append(place)
             if (score := max(score, borrowed)) >= BROADER * LENT:

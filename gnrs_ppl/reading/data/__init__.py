@@ -5,7 +5,6 @@ As with evidence, the words that tell them are taken out before the duties are r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from gnrs_ppl.reading.data.frame import Found, Where
 from gnrs_ppl.reading.data.valued import OfValues
 from gnrs_ppl.reading.types import Unheld
 from gnrs_ppl.reading.vocabulary import Vocabulary
+from gnrs_ppl.reading.wording import AsWritten
 
 __all__ = ["Data", "Found", "Where", "said_of_data"]
 
@@ -29,8 +29,8 @@ class Data(NamedTuple):
     duties: str
 
 
-_ONLY_THOSE = re.compile(r"\bonly\s+(?:[\w-]+\s+){1,3}$", re.IGNORECASE)
-_MAY = re.compile(r"\s*(?:may|can)\b", re.IGNORECASE)
+_ONLY_THOSE = AsWritten(r"\bonly\s+(?:[\w-]+\s+){1,3}$")
+_MAY = AsWritten(r"\s*(?:may|can)\b")
 
 
 class _Told(Compared, OfValues):

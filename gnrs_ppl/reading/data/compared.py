@@ -11,6 +11,7 @@ from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.data.frame import Found, Frame, Framed
 from gnrs_ppl.reading.figures import Figure, days_of, figures
 from gnrs_ppl.reading.types import Named, Span, Unheld
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.rule.types import Other, Test
 
 _THAN = r"\s+than"
@@ -27,53 +28,41 @@ _FRONT: tuple[tuple[Test, str], ...] = (
 _FRONTS = tuple(
     (
         test,
-        re.compile(
-            rf"\b(?:{words})(?:\s+(?:the\s+)?(?:age|sum|amount|value|price)\s+of)?\s*$", re.IGNORECASE
-        ),
+        AsWritten(rf"\b(?:{words})(?:\s+(?:the\s+)?(?:age|sum|amount|value|price)\s+of)?\s*$"),
     )
     for test, words in _FRONT
 )
-_BEHIND = re.compile(
+_BEHIND = AsWritten(
     r"\s+(?:or|and)\s+(?:(?P<more>more|above|over|higher|greater|upwards?|older|heavier)|less|below|under|lower|fewer|smaller|younger)\b"
     r"|\s+(?P<upwards>upwards)\b",
-    re.IGNORECASE,
 )
-_STRONG = re.compile(
+_STRONG = AsWritten(
     r"\b(?:above|over|exceed\w*|excess\s+of|below|under|beneath|worth\s.*|costing\s.*|beyond)\s*$",
-    re.IGNORECASE,
 )
 """Says by itself that a figure is how much something is."""
-_MAY_END = re.compile(
+_MAY_END = AsWritten(
     rf"\s*(?:[.,;:)]|$|\s(?:{MODAL}|must|shall|is|are|was|were|has|have|and|or|needs?|requires?|goes|go|gets?|the|an?|it|they|we|you|only|"
     r"within|before|after|until|unless|without|by)\b)",
-    re.IGNORECASE,
 )
 """Behind a figure that counts nothing in particular."""
-_BETWEEN = re.compile(r"\b(?:(?P<between>between)|from|of)\s*$", re.IGNORECASE)
-_A_SHARE = re.compile(r"\s+of\b", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:and|to|up to|–|-)\s*", re.IGNORECASE)
+_BETWEEN = AsWritten(r"\b(?:(?P<between>between)|from|of)\s*$")
+_A_SHARE = AsWritten(r"\s+of\b")
+_AND = AsWritten(r"\s*(?:and|to|up to|–|-)\s*")
 _BE = r"(?:is|are|was|were|be|being|lies?|stays?|remains?|comes?\s+to|amounts?\s+to|amounting\s+to|runs?\s+to|totals?|totalling|costs?|costing|worth|valued\s+at|weighs?|weighing|aged)"
-_BRIDGE = re.compile(
-    rf"(?:\b{_BE}\s+(?:(?:still|well|now|clearly|already|either|anywhere|currently)\s+)?)+$", re.IGNORECASE
-)
-_NO_VERB = re.compile(
-    r"^(?:worth|costing|valued\s+at|weighing|amounting\s+to|totalling|aged|being)\b", re.IGNORECASE
-)
-_FINITE = re.compile(
+_BRIDGE = AsWritten(rf"(?:\b{_BE}\s+(?:(?:still|well|now|clearly|already|either|anywhere|currently)\s+)?)+$")
+_NO_VERB = AsWritten(r"^(?:worth|costing|valued\s+at|weighing|amounting\s+to|totalling|aged|being)\b")
+_FINITE = AsWritten(
     r"^(?:exceeds?|equals?|surpass(?:es)?|reach(?:es)?|falls?\s+short|is|are|was|were|(?:does|do|did|is|are|was)\s+not|cannot)\b",
-    re.IGNORECASE,
 )
-_BOUND = re.compile(rf"\b(?:{MODAL})\s+(?:be\s+)?$", re.IGNORECASE)
-_UNDER = re.compile(r"\b(?:under|of|with|for|in|by|on)\s+(?:the\s+)?$", re.IGNORECASE)
+_BOUND = AsWritten(rf"\b(?:{MODAL})\s+(?:be\s+)?$")
+_UNDER = AsWritten(r"\b(?:under|of|with|for|in|by|on)\s+(?:the\s+)?$")
 _STOP = re.compile(r"[.,;:!?]")
-_PREPOSITION = re.compile(r"\b(?:of|for|at|to|by|with)\s+$", re.IGNORECASE)
-_KNOWN = re.compile(
+_PREPOSITION = AsWritten(r"\b(?:of|for|at|to|by|with)\s+$")
+_KNOWN = AsWritten(
     r"\s+(?:(?:is|are|was|were|has\s+been|have\s+been)\s+)(?P<not>not\s+|never\s+)?(?:(?:yet|at\s+all)\s+)?(?P<is>recorded|known|stated|given|filled\s+in|documented|available|(?P<missing>missing|empty|unknown|blank|absent|lacking))\b",
-    re.IGNORECASE,
 )
-_DAYS = re.compile(
+_DAYS = AsWritten(
     r"\s+(?:(?:is|are|was|were|falls?|lies?)\s+)?(?P<how>before|after|on\s+or\s+after|on\s+or\s+before|since|from|on|by|until|no\s+later\s+than|later\s+than|earlier\s+than)\s+$",
-    re.IGNORECASE,
 )
 _OF_DAYS: dict[str, Test] = {
     "before": "less", "earlier than": "less", "after": "more", "later than": "more", "since": "at_least",
@@ -83,14 +72,11 @@ _OF_DAYS: dict[str, Test] = {
 
 
 _WHAT = r"(?=(?:what\s+)?(?:was|is|were|has|had|have|the|its|their)\b)"
-_THAN_ANOTHER = re.compile(
+_THAN_ANOTHER = AsWritten(
     rf"(?:{_NOT}|no\s+)?(?:(?:more|less|greater|higher|lower)\s+than|exceed(?:s|ing)?|above|below)\s+{_WHAT}",
-    re.IGNORECASE,
 )
 """Before another attribute: no more than was invoiced."""
-_NO_MORE_THAN = re.compile(
-    rf"\bno\s+(?P<how>more|less)\s+(?:[\w-]+\s+){{1,6}}?(?P<than>than\s+){_WHAT}", re.IGNORECASE
-)
+_NO_MORE_THAN = AsWritten(rf"\bno\s+(?P<how>more|less)\s+(?:[\w-]+\s+){{1,6}}?(?P<than>than\s+){_WHAT}")
 """A ban on what is more: no more may be paid than was invoiced."""
 _ANY = ("number", "text", "boolean", "date")
 

@@ -13,6 +13,7 @@ from gnrs_ppl.reading.attributes import Attributes
 from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.types import DataRead, Named, Span, Unheld
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.rule.types import Condition, Test
 
 Where = Literal["clause", "exception", "beside"]
@@ -20,17 +21,14 @@ Where = Literal["clause", "exception", "beside"]
 _AN_ACT = 0.7
 """Words that fit an act at least this well tell it."""
 _SUPPOSE = r"(?:for\s+)?(?:(?:all\s+)?(?:those\s+)?(?:cases?|files?|ones)\s+(?:where|in\s+which|whose|for\s+which)|in\s+case|provided(?:\s+that)?|as\s+long\s+as|so\s+long\s+as|whenever|wherever|if|when|where|once)"
-_OPENS = re.compile(
+_OPENS = AsWritten(
     rf"\b(?:(?P<unless>unless|except\s+(?:if|when|where)|save\s+where)|(?P<clause>(?:(?:but\s+)?only\s+)?{_SUPPOSE})"
     r"|(?P<whose>whose|with|having|of\s+which|for\s+which|in\s+which|that\s+(?:has|have)|which\s+(?:has|have))|(?P<that>that|which|who))"
     r"\s+(?=(?:[\w'’()-]+\s+)*$)",
-    re.IGNORECASE,
 )
 """What may open the words of a condition."""
 _TRAILING = re.compile(r"\s*,")
-_ARTICLE = re.compile(
-    r"(?:\b(?:an?|the|its|their|his|her|of|in|on|for|at|with|any|some|total)\s+)+$", re.IGNORECASE
-)
+_ARTICLE = AsWritten(r"(?:\b(?:an?|the|its|their|his|her|of|in|on|for|at|with|any|some|total)\s+)+$")
 _NEGATED: dict[Test, Test] = {
     "equal": "not_equal", "not_equal": "equal", "less": "at_least", "at_least": "less",
     "more": "at_most", "at_most": "more",

@@ -12,34 +12,30 @@ from gnrs_ppl.reading.clauses import MODAL
 from gnrs_ppl.reading.data.frame import Found, Frame, Framed
 from gnrs_ppl.reading.types import DataRead, Named, Span, Unheld
 from gnrs_ppl.reading.vocabulary import tokens_of
+from gnrs_ppl.reading.wording import AsWritten
 from gnrs_ppl.rule.types import Condition, Test
 
-_MARKED = re.compile(
+_MARKED = AsWritten(
     r"(?P<not>\bnot\s+)?\b(?:marked|flagged|classified|label+ed|tagged|rated|designated|categori[sz]ed|recorded|registered|graded|coded|"
     r"listed|booked|filed|known|declared|treated|entered|made|received|submitted)\s+(?:(?:as|to\s+be|with|in|via|under|through|by|over|from)\s+)?(?:(?:an?|the)\s+)?[\"“'‘]?$",
-    re.IGNORECASE,
 )
-_IS = re.compile(
+_IS = AsWritten(
     r"(?:\b(?:is|are|was|were|equals?|being|of|says?|reads?|shows?|=|:)\s*)?(?P<not>\bnot\s+|other\s+than\s+)?(?:(?:an?|the|in|from|as)\s+)?[\"“'‘]?$",
-    re.IGNORECASE,
 )
-_OTHER_THAN = re.compile(
+_OTHER_THAN = AsWritten(
     r"\b(?:other\s+than|except|but\s+not|not|non|neither|(?:that|which|who)\s+(?:(?:do|does|did|is|are|was|were|has|have)\s+(?:not|never)|\w+n't)\s+\w+)"
     r"[\s-]+(?:(?:those|the\s+ones|ones)\s+)?(?:(?:the|an?)\s+)?$",
-    re.IGNORECASE,
 )
-_KIND_OF = re.compile(
+_KIND_OF = AsWritten(
     r"\b(?:of|from|in|via|by|through|for|with)\s+(?:(?:the|an?)\s+)?(?:(?P<kind>type|kind|class|category|sort|status|level|grade)\s+)?[\"“'‘]?$",
-    re.IGNORECASE,
 )
 _LONG_ENOUGH = 4
 """Letters of a value from which it may be named without its attribute."""
-_OR = re.compile(r"\s*,?\s*(?:or|and|nor)\s+(?:(?:the|an?|from|of|in)\s+)?|\s*,\s*", re.IGNORECASE)
-_WHOSE = re.compile(
+_OR = AsWritten(r"\s*,?\s*(?:or|and|nor)\s+(?:(?:the|an?|from|of|in)\s+)?|\s*,\s*")
+_WHOSE = AsWritten(
     rf"\b(?:whose|where|if|when|the|its)\s+(?:the\s+|its\s+)?(?P<what>[\w-]+(?:\s+[\w-]+){{0,3}}?)\s+(?:is|are|was|equals)\s+(?P<not>not\s+)?"
     rf"(?P<value>(?!(?:{MODAL}|not|above|below|over|under|more|less|at|no|between|recorded|known|missing|empty|unknown|stated|given)\b)"
     rf"[\"“'‘]?[\w&.-]*\w[\"”'’]?(?:\s+(?!(?:{MODAL}|must|shall|is|are|within|the|an?)\b)[\w&-]+[\"”'’]?){{0,3}}?)(?=\s*(?:[.,;]|$)|\s+(?:{MODAL}|must|shall|is|are)\b)",
-    re.IGNORECASE,
 )
 
 

@@ -18,7 +18,7 @@ from gnrs_ppl.reading.disapproval import DISAPPROVES, NO_SUCH, NONE_WITHOUT
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.statements.mentioned import LIKELY, Mentioned
 from gnrs_ppl.reading.ways import CASES
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 
 BanLabel = Literal["not_response", "not_chain_response", "not_precedence", "precedence", "response"]
 _RELATIVE = ("that", "which", "who", "whom", "whose")
@@ -32,9 +32,8 @@ _LEAVES_OUT = ("without", "with no")
 _OPENERS = Wording(rf"\b(?:{'|'.join((*_EARLIER_IN, *_LATER_IN, *_LEAVES_OUT, 'unless', 'only'))})\b")
 _JOINT = Wording(r"\b(?:and|but|yet)\b")
 _LONG_AGO = Wording(r"\b(?:had|already|previously|earlier|ever|before(?:hand)?(?!\s+\w))\b")
-_NOT_THAT = re.compile(
+_NOT_THAT = AsWritten(
     r"\b(?:not|never|\w+n't)\b.*\b(?:is|are|was|were|has|have|had|may|must|can|will|do|does|did)\b",
-    re.IGNORECASE,
 )
 """What was not done, before another verb: "of a person who is not insured is rejected"."""
 _MARK = re.compile(r"[,;:.–]")

@@ -18,7 +18,7 @@ from gnrs_ppl.reading.statements.related import acts_of
 from gnrs_ppl.reading.statements.stated import Stated
 from gnrs_ppl.reading.types import Nothing, Reading, Unread
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP
-from gnrs_ppl.reading.wording import Wording
+from gnrs_ppl.reading.wording import AsWritten, Wording
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import NEGATIVE
 from gnrs_ppl.words import PARTICLES
@@ -32,9 +32,8 @@ _ASKED_ABOUT = Wording(
     rf"\b(?:{MODAL})\s+(?:not\s+)?be\s+(?:(?:\w+ly|first|also|always)\s+)*(?P<what>[a-z]+)\s+(?:of|about|on)\s+[^,;.]{{0,30}}\Z"
 )
 """Before an act of which somebody must be told."""
-_IT_WAS = re.compile(
+_IT_WAS = AsWritten(
     r"\s*(?:it|they|this|that)(?:['’]s|\s+(?:is|are|was|were|has been|have been))\s+(?:(?:first|duly|last)\s+)?(?P<what>[a-z]+)\s*[.,;]?\s*\Z",
-    re.IGNORECASE,
 )
 _LACKING = ("without", "until", "only_after")
 """Clauses of what has to be there for what the main clause tells."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from gnrs_ppl.reading.relations import SYMMETRIC, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
 from gnrs_ppl.reading.statements.settled import Settled
 from gnrs_ppl.reading.types import ActRead, Reading
+from gnrs_ppl.reading.wording import AsWritten
 
 LEAST_LIKELY = 0.2
 """Least share of the likeliest relation of an act that is asked for, one way or another."""
@@ -53,8 +53,9 @@ _ASKED = {"not_response": "response", "not_precedence": "precedence"}
 _DENIED = {"response": "not_response", "chain_response": "not_chain_response"}
 """What a demand is where a clause that binds denies its target right before it."""
 _EACH_TIME = ((patterns.BEFORE_NEXT, _BEFORE_NEXT), (patterns.SINCE_LAST, _SINCE_LAST))
-_ONLY = re.compile(r"\b(?:only|unless|except|without|until)\b", re.IGNORECASE)
+_ONLY = AsWritten(r"\b(?:only|unless|except|without|until)\b")
 BESIDE = ("or", "exception")
+_NOTHING = ("none", *BESIDE)
 _FIRST = ("before", "until", "unless", "without", "provided", "only_after")
 """Clauses of what must come first for a thing not to be barred."""
 
@@ -92,6 +93,7 @@ class Related(Settled):
         of_sentence = {span: (self._earliest(*span), self._meant(*span)) for span in spans}
         for t, (of_mention, span) in enumerate(zip(self.options, self.marked.sentences, strict=True)):
             earliest, meant = of_sentence[span]
+            asked = not earliest and (self._denied_elsewhere(t) or self._only_left_undone(t))
             likeliest = max((o.probability for o in of_mention if o.label != "none"), default=0.0)
             for label, a, probability in of_mention:
                 if label == "none":
@@ -111,14 +113,8 @@ class Related(Settled):
                     label = "existence"
                 if a is not None and meant:
                     label = meant.get(label, label)
-                elif (
-                    label in _ASKED
-                    and not earliest
-                    and (
-                        self._denied_elsewhere(t)
-                        or self._constructed_as_asked(label, t, a)
-                        or self._only_left_undone(t)
-                    )
+                elif label in _ASKED and (
+                    asked or (not earliest and self._constructed_as_asked(label, t, a))
                 ):
                     label = _ASKED[label]
                 if label == "response" and other is not None and self._comes_later(other, target):
@@ -259,18 +255,18 @@ class Related(Settled):
         )
         nothing = dict.fromkeys(self.marked.acts, 1.0)
         for act, of_mention in zip(self.marked.acts, self.options, strict=True):
-            nothing[act] *= sum(o.probability for o in of_mention if o.label in ("none", *BESIDE))
+            nothing[act] *= sum(o.probability for o in of_mention if o.label in _NOTHING)
         found = list[Relation]()
         for r in ranked:
+            likely = self.relations[r].probability
+            if likely < LEAST_LIKELY:
+                break
             symmetric = {x.other for x in found if x.label in SYMMETRIC}
             taken = {x.target for x in found} | symmetric
-            likely = self.relations[r].probability
             same = [x for x in found if {x.target, x.other} == {r.target, r.other}]
             if any({x.label, r.label} & set(SYMMETRIC) for x in same):
                 continue  # both in any order says what each says of the pair
-            if likely >= LIKELY or (
-                r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY
-            ):
+            if likely >= LIKELY or (r.target not in taken and nothing[r.target] < LIKELY):
                 found.append(r)
         alternatives = {(k, r) for r in found for k in self._beside("or", r)}
         found = [
