@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Schema
@@ -142,7 +143,9 @@ def as_left_to_some(found: Readings, reserved: Sequence[Reserved], schema: Schem
     """
     statements = list(found.statements)
     for one, begins, ends in _with_ends(found.sentence, reserved):
-        mine = [s for s in statements if begins <= s.best.targets[0].span.start < ends]
+        near = [s for s in statements if begins <= s.best.targets[0].span.start < ends]
+        near.sort(key=partial(_gap, one.anew.span))
+        mine = near[:1] + [s for s in near[1:] if _is_plain(s)]
         others = [r for r in schema.roles if r.name not in {n.name for n in one.roles}]
         if not one.roles or not others or not mine or not all(map(_is_plain, mine)):
             why = (
@@ -182,6 +185,12 @@ def _with_ends(text: str, reserved: Sequence[Reserved]) -> Iterator[tuple[Reserv
         ends = stop.start() if stop else len(text)
         at = min(ends, reserved[k + 1].anew.span.start) if k + 1 < len(reserved) else ends
         yield one, begins, at
+
+
+def _gap(passage: Span, statement: Statement) -> int:
+    """Characters between a passage and the act of a statement."""
+    act = statement.best.targets[0].span
+    return max(passage.start - act.end, act.start - passage.end, 0)
 
 
 def _is_plain(statement: Statement) -> bool:
