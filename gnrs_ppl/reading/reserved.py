@@ -72,7 +72,7 @@ def left_to_some(text: str, words: Vocabulary) -> list[Reserved]:
     unknown = [s for s in people if not any(n.span.start < s.end and s.start < n.span.end for n in known)]
     found += [one for span in unknown for one in _at(text, span, ())]
     kept = apart(one.anew for one in found)
-    return [one for one in found if one.anew in kept]
+    return sorted((one for one in found if one.anew in kept), key=lambda one: one.anew.span)
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -98,10 +98,8 @@ def _at(text: str, first: Span, roles: tuple[Named, ...]) -> Iterator[Reserved]:
     alone = _ALONE_AFTER.match(text, end)
     before = _ALONE_BEFORE.search(text, 0, start)
     if before or alone:
-        begins, ends = before.start() if before else start, alone.end() if alone else end
-        if not before:
-            begins = start - len(text[:start]) + len(text[:start].rstrip())
-            begins = max(text.rfind(" ", 0, begins) + 1, 0) if _article(text, start) else start
+        begins = before.start() if before else _with_article(text, start)
+        ends = alone.end() if alone else end
         if allowed := _ALLOWED.match(text, ends):
             yield from one(Span(begins, allowed.end()), ("nobody may", Span(begins, allowed.end())))
             return
@@ -132,9 +130,10 @@ def _at(text: str, first: Span, roles: tuple[Named, ...]) -> Iterator[Reserved]:
         yield from one(told, ("is forbidden", told))
 
 
-def _article(text: str, at: int) -> bool:
-    """Whether an article stands right before a place."""
-    return text[:at].rstrip().rpartition(" ")[2].lower() in ("the", "a", "an")
+def _with_article(text: str, at: int) -> int:
+    """Where an article right before a place begins; the place itself where there is none."""
+    word_before = text[:at].rstrip().rpartition(" ")[2]
+    return text.rindex(word_before, 0, at) if word_before.lower() in ("the", "a", "an") else at
 
 
 def as_left_to_some(found: Readings, reserved: Sequence[Reserved], schema: Schema) -> Readings:
