@@ -281,7 +281,7 @@ STARTS_OR_ENDS = _words(
 )
 _SOMEONE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands?|managers?|pair of eyes)"
 ELSE = _words(
-    rf"another (?:\w+ )?{_SOMEONE}|by another|an? (?:different|second) (?:\w+ )?{_SOMEONE}|by an? (?:different|second)|"
+    rf"another (?:\w+ )?{_SOMEONE}|(?<!followed )(?<!preceded )by another|an? (?:different|second) (?:\w+ )?{_SOMEONE}|(?<!followed )(?<!preceded )by an? (?:different|second)|"
     r"another['’]s|and another one (?:must|has to|shall|does)|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|"
     r"not (?:be )?the (?:very )?(?:same|one|person)|two different|four[- ]eyes"
 )

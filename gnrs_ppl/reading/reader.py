@@ -18,6 +18,7 @@ from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.disapproval import NO_FAULT
 from gnrs_ppl.reading.manner import is_vague
+from gnrs_ppl.reading.meanwhile import interval, with_its_end
 from gnrs_ppl.reading.mentions import Told
 from gnrs_ppl.reading.nominal import Anew, by_empty_words, tells, told_by_nouns, with_verbs
 from gnrs_ppl.reading.otherwise import (
@@ -126,6 +127,10 @@ def _answered(
         piece = retold(sentence, [one.anew for one in reserved])
         found = moved(_answered(piece.text, words, logs, attributes), piece)
         return as_left_to_some(replace(found, sentence=sentence), reserved, words.schema)
+    if (lasting := interval(sentence, words)) is not None:
+        ended = with_its_end(lasting, lambda text: _answered(text, words, logs, attributes))
+        if ended is not None:
+            return replace(ended, sentence=sentence)
     if (told := told_by_answers(sentence)) is not None:
         piece, asked = told
         found = moved(_stated(piece.text, words, logs, attributes), piece)

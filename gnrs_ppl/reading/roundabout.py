@@ -178,7 +178,30 @@ _DENIES = Wording(r"\b(?:no|not|nothing|nobody|none|never|neither|no one)\b|n['�
 _WILL_NOT = re.compile(r"\b(?:i|we)\s+(?:\w+\s+)?(?:\w+n['’]t|not|never|cannot)\b")
 _CLOSE_BY = ("next ", "first ", "between", "right", "straight", "direct", "immediate", "at once")
 """One of these says that something is right behind or before something else."""
+_FRAMES = ("sure", "certain", "see to it", "take care")
+"""One of these frames what is to be made sure."""
 _IT = Wording(r"\b(?:it|them)\b")
+
+
+# make sure that
+_SEE_TO_IT = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*(?:[-*•]\s+)?|(?<=, )|(?<=please )|(?<=must )|(?<=always ))(?P<see>(?:please,?\s+|always\s+|kindly\s+){0,2}(?:make\s+(?:absolutely\s+|very\s+)?(?:sure|certain)|be\s+(?:sure|certain)|ensure|assure|see\s+to\s+it|take\s+care)\s+"
+    r"(?:that\s+|(?<!see to it )(?=(?:[\w'’-]+\s+){1,5}?(?:is|are|has|have|gets?|must)\b)))(?P<main>[^.;:!?]+)"
+)
+"""Frames a duty, and tells no act where what it frames does."""
+_ORDER = Wording(
+    r"\b(?:before|after|within|until|till|unless|once|when|if|without|prior|following|as soon as|where|since)\b"
+)
+
+
+def _seen_to(text: str, words: Vocabulary) -> Iterator[Anew]:
+    """What is to be made sure, as what is required, whose own words could be taken for an act."""
+    for m in _SEE_TO_IT.finditer(text):
+        see, main = Span(*m.span("see")), Span(*m.span("main"))
+        order = _ORDER.search(text, *main)
+        if not tells_act(text, Span(main.start, order.start() if order else main.end), words):
+            continue
+        yield Anew(see, ((" It is required that ", see),))
 
 
 def roundabout(text: str, words: Vocabulary) -> Iterator[Anew]:
@@ -218,6 +241,8 @@ def roundabout(text: str, words: Vocabulary) -> Iterator[Anew]:
         yield from _barred_later(text, words)
     if any(w in small for w in _CLOSE_BY):
         yield from _not_next(text, words)
+    if any(w in small for w in _FRAMES):
+        yield from _seen_to(text, words)
 
 
 def _act(text: str, span: Span, words: Vocabulary) -> str:

@@ -14,9 +14,10 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.anew import Anew, Part, Piece, apart, composed, moved, retold, tells_act
 from gnrs_ppl.reading.asides import said_beside
 from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.meanwhile import apart_in_time
 from gnrs_ppl.reading.quantities import ANY_UNIT, NUMBER, PLAIN_DURATION, durations
 from gnrs_ppl.reading.roundabout import roundabout, without_having
-from gnrs_ppl.reading.tallies import and_no_more, latest, tallies
+from gnrs_ppl.reading.tallies import and_no_more, latest, tallies, with_its_own
 from gnrs_ppl.reading.types import Span
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.wording import Wording
@@ -160,7 +161,7 @@ class Told(NamedTuple):
 
 def told_plainly(text: str, words: Vocabulary) -> Told | None:
     """The text with the words of rules in place of spoken ways to say them; None where it has none."""
-    told = _told_by((roundabout, without_having), Told(None, (), ()), text, words)
+    told = _told_by((roundabout, apart_in_time, _by_itself, without_having), Told(None, (), ()), text, words)
     if _MARKS.search(told.piece.text if told.piece else text):
         told = _told_by(_WAYS, told, text, words)
     return told if told.piece else None
@@ -442,6 +443,11 @@ def _counted(text: str, words: Vocabulary) -> Iterator[Anew]:
     """How many there may be, and by when at the latest."""
     yield from tallies(text, lambda span: tells_act(text, span, words))
     yield from latest(text)
+
+
+def _by_itself(text: str, words: Vocabulary) -> Iterator[Anew]:
+    """What a heading or a list says shortly."""
+    return with_its_own(text, lambda span: tells_act(text, span, words))
 
 
 def _limits(text: str, words: Vocabulary) -> Iterator[Anew]:

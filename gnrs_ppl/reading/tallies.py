@@ -69,6 +69,36 @@ _BY_THE_NEXT = Wording(
     rf"(?:(?P<once>\s*,?\s+{_AT_ONCE})(?:\s*,)?)?(?P<before>\s*,?\s+(?:(?:and|but|or)\s+)?(?:(?:in any case|at least)\s+)?(?:(?:(?:at\s+)?the\s+(?:very\s+)?latest|no\s+later\s+than|not\s+later\s+than)\s*,?\s*(?:by\s+|on\s+|within\s+)?|by\s+))"
     rf"(?P<limit>{_NEXT_DAY}|(?P<time>{PLAIN_DURATION}))(?P<behind>{_LATEST})?"
 )
+_NEXT_DAY_AFTER = Wording(
+    r"\b(?P<by>(?:(?:at\s+the\s+latest|no\s+later\s+than|not\s+later\s+than|latest)\s+(?:by\s+|on\s+)?|by\s+|on\s+|before\s+(?=the\s+end\b))(?:the\s+(?:end|close)\s+of\s+)?(?:the|one)\s+)"
+    r"(?P<limit>(?:(?:very\s+)?(?:next|following|first)\s+)?(?:full\s+)?(?P<unit>(?:working|business)\s+day|(?<=next )day|(?<=following )day|(?<=next )week|(?<=following )week))\s+(?=(?:after|following|upon|from)\b)"
+)
+"""The last day that is told by the next one after something."""
+_FOR_DEADLINE = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*(?:[-*•]\s+)?)(?P<lead>(?:the\s+)?(?:deadline|time[\s-]?limit|limit|due\s+date|term|time\s+allowed|maximum\s+time)\s+(?:for|of)\s+)(?P<what>[^.;:!?,]+?)(?P<mark>\s*[:–—,]\s*|\s+-\s+|\s+(?:is|are|shall\s+be|will\s+be)\s+)"
+    rf"(?P<most>(?:at\s+most|no\s+more\s+than|within|maximum|max\.?|no\s+later\s+than)\s+)?(?P<time>{PLAIN_DURATION})\s+(?P<of>from|after|of|since|following|as\s+of|counted\s+from)\s+(?P<one>[^.;:!?]+)"
+)
+"""What is due, how long it may take, and what that time runs from."""
+_SO_OFTEN_AND = Wording(
+    rf"(?:(?<=[.;!?])\s+|^\s*(?:[-*•]\s+)?)(?P<main>[^.;:!?,]+?\s(?:{MODAL}|may|can)\s[^.;:!?,]+?)\s+(?P<often>(?:(?:at\s+most|no\s+more\s+than|not\s+more\s+than|a\s+maximum\s+of|up\s+to|only|exactly|just|at\s+the\s+most)\s+)(?:once|twice|thrice|{NUMBER}\s+times)(?:\s+(?:per|in\s+(?:each|any|every|a))\s+\w+)?)"
+    r"(?P<joint>\s*,?\s+(?:and|but)\s+)(?P<rest>(?P<how>only|not|never|(?:and\s+)?then\s+only)\s+(?:after|before|once|when|if|until|as\s+soon\s+as|where)\b[^.;:!?]+)"
+)
+"""How often at most, and after what."""
+_NO_LIST = Wording(
+    r"(?:(?<=[.;!?])\s+|^\s*(?:[-*•]\s+)?)(?P<opens>(?:after|once|when|as\s+soon\s+as|following|if)\s+[^.;:!?,]+?)(?P<mark>\s*[,:–—]\s*(?:[^.;:!?]*?\s*[:–—]\s*)?)"
+    r"(?P<list>no\s+[^.;:!?,]+?(?:\s*,\s*(?:and\s+|or\s+)?no\s+[^.;:!?,]+?)+(?:\s+(?:and|or)\s+no\s+[^.;:!?,]+?)?)(?P<any>\s+(?:any\s?more|any\s+longer|either|please))?(?=\s*[.;!?]|\s*$)"
+)
+"""What there may be none of after something, one behind the other."""
+_AND_NO = Wording(r"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|^)no\s+")
+_AND_BEFORE = Wording(
+    rf"(?:(?<=[.;!?])\s+|^\s*(?:[-*•]\s+)?)(?P<main>[^.;:!?,]+?\s(?:{MODAL})\s[^.;:!?,]+?)\s+(?P<within>(?:within|in|no\s+later\s+than|not\s+later\s+than|at\s+most|inside)\s+{PLAIN_DURATION}\s+(?:after|of|from|following)\s+(?P<one>[^.;:!?,]+?))"
+    r"(?P<joint>\s*,?\s+(?:and|but)\s+(?:(?:in\s+any\s+case|always|at\s+any\s+rate|certainly)\s*,?\s+)?)before\s+(?P<other>[^.;:!?,]+)(?=\s*[.;!?]|\s*$)"
+)
+"""By when something is due after one thing, and before another."""
+_FOLLOW_ONLY = Wording(
+    r"\b(?P<follow>(?P<modal>may|must|can|shall|should)\s+(?:only\s+(?:ever\s+)?follow|follow\s+only|follow\s+(?:nothing|no\s+other\s+\w+)\s+(?:but|than|except))(?:\s+(?:on|upon|after))?)\s+(?=[^.;:!?]*?\bor\b)"
+)
+"""What something may follow, where either of two acts will do."""
 _THE_NEXT_AT_LATEST = Wording(rf"\s+(?P<limit>(?<!by )(?<!on ){_NEXT_DAY}){_LATEST}")
 """A last day that is told by the next one, or a time, behind words that ask for haste."""
 _AT_ONCE_WITHIN = Wording(
@@ -166,6 +196,71 @@ def latest(text: str) -> Iterator[Anew]:
             )
     for m in _AT_ONCE_WITHIN.finditer(text):
         yield Anew(Span(m.start(), m.end("joint")), ((" ", Span(m.start(), m.end("joint"))),))
+
+
+def _article(letter: str) -> str:
+    return "an" if letter.lower() in "aeiou" else "a"
+
+
+def with_its_own(text: str, tells: Tells) -> Iterator[Anew]:
+    """What a heading or a list says shortly, told as a sentence of its own for each: "deadline for payment: 60 days from
+    notification", "at most twice, and only after a decision", "after payment: no penalty, no collection".
+    """
+    small = text.lower()
+    if " day" in small or " week" in small:
+        for m in _NEXT_DAY_AFTER.finditer(text):
+            limit = Span(*m.span("limit"))
+            parts: list[Part] = [("within ", Span(*m.span("by"))), (f"one {m['unit']} ", limit)]
+            yield Anew(Span(m.start(), limit.end + 1), tuple(parts))
+    if "deadline" in small or "limit" in small or "due date" in small or "time" in small or "term" in small:
+        for m in _FOR_DEADLINE.finditer(text):
+            what, one, time = (Span(*m.span(g)) for g in ("what", "one", "time"))
+            if tells(what) and tells(one):
+                parts = [(" ", Span(*m.span("lead"))), what, (" must be done within ", Span(*m.span("mark")))]
+                yield Anew(Span(*m.span()), (*parts, time, (" after ", Span(*m.span("of"))), one))
+    if " and " in small or " but " in small:
+        for m in _SO_OFTEN_AND.finditer(text):
+            main = Span(*m.span("main"))
+            if tells(main):
+                parts = [(" ", Span(main.start, main.start + 1)), main, (" ", Span(*m.span("often")))]
+                often = "at most " if m["often"].startswith("only") else ""
+                at = m.start("often") + (len("only ") if often else 0)
+                parts += [
+                    (often, Span(*m.span("often"))),
+                    Span(at, m.end("often")),
+                    (". ", Span(*m.span("joint"))),
+                ]
+                yield Anew(
+                    Span(*m.span()), (*parts, main, (" ", Span(*m.span("joint"))), Span(*m.span("rest")))
+                )
+    if " before " in small:
+        for m in _AND_BEFORE.finditer(text):
+            main, within, joint, other = (Span(*m.span(g)) for g in ("main", "within", "joint", "other"))
+            if all(tells(Span(*m.span(g))) for g in ("main", "one", "other")):
+                parts = [(" ", Span(main.start, main.start + 1)), main, (" ", joint), within]
+                yield Anew(Span(*m.span()), (*parts, (". Before ", joint), other, (", ", joint), main))
+    if "no " in small and "," in text:
+        for m in _NO_LIST.finditer(text):
+            opens, listed = Span(*m.span("opens")), Span(*m.span("list"))
+            marks = list(_AND_NO.finditer(text[: listed.end], listed.start))
+            starts = [listed.start + len("no "), *(k.end() for k in marks if k.start() > listed.start)]
+            ends = [*(k.start() for k in marks if k.start() > listed.start), listed.end]
+            items = [Span(a, b) for a, b in zip(starts, ends, strict=True)]
+            if tells(opens) and any(tells(i) for i in items):
+                parts = []
+                for i in items:
+                    parts += [
+                        (". " if parts else " ", i),
+                        opens,
+                        (f", {_article(text[i.start])} ", i),
+                        i,
+                        (" is forbidden", i),
+                    ]
+                yield Anew(Span(*m.span()), tuple(parts))
+    if "follow" in small:
+        for m in _FOLLOW_ONLY.finditer(text):
+            follow = Span(*m.span("follow"))
+            yield Anew(follow, ((f"{m['modal']} be done only after", follow),))
 
 
 def _by(m: re.Match[str]) -> bool:
