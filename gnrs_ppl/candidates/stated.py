@@ -318,7 +318,8 @@ def _whoever_begins(material: Material, said: Sequence[Reading]) -> bool:
         return False
     barred = all(r.template == "absence" and r.count == 1 and r.time is None for r in said)
     plain = all(r.template in ("existence", "absence") and r.count == 1 and r.time is None for r in said)
-    return plain and (barred or len(said) == 1 or _each_its_own(material))
+    alone = len(said) == 1 and not any(a.location for r in said for a in r.targets)
+    return plain and (barred or alone or _each_its_own(material))
 
 
 def _any_of_them(material: Material, reading: Reading) -> tuple[str, ...]:
