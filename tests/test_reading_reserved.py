@@ -90,6 +90,10 @@ def test_what_no_rule_says_of_those_alone_is_not_read_as_another(sentence, why):
             ("precedence", "Lend", "Waive"),
         ),
         ("The head librarian must waive the fee.", ("existence", "Waive")),
+        (
+            "The reader must return the book. Only thus can the library lend it again.",
+            ("existence", "Return"),
+        ),
     ],
 )
 def test_what_binds_some_is_not_left_to_them_alone(sentence, read_as):

@@ -59,7 +59,7 @@ _QUALIFIED = Wording(r",?\s+(?:who|whose|that|which|having|with|other)\b")
 _LIST = Wording(rf"\s*(?:,|,?\s+(?:or|and))\s+{_DET}")
 _UNKNOWN = Wording(
     rf"\b(?:only|solely|exclusively|{_EXCEPT})\s+{_DET}(?P<who>(?:[\w-]+\s+){{0,2}}[\w-]+)\s+(?:may|can|(?:is|are)\s+(?:allowed|permitted|entitled|"
-    r"authori[sz]ed|empowered)\s+to)\s+(?!be\b|not\b|never\b)"
+    r"authori[sz]ed|empowered)\s+to)\s+(?!be\b|not\b|never\b|the\b|an?\b|any\b|i\b|we\b|you\b|he\b|she\b|it\b|they\b)"
 )
 """Something that alone may act, and so is somebody, whatever it is called."""
 UNDER_A_CONDITION = "who alone may do it under a condition, no rule says"
@@ -96,7 +96,12 @@ def _somebody(text: str, words: Vocabulary) -> Iterator[Span]:
     for found in _UNKNOWN.finditer(text):
         who = tokens_of(found["who"])
         things = [n for _, n in words.name_in("objects", who, range(len(who))) if n.score == 1.0]
-        if who and not things and not any(t.text in STOP or t.text.isdigit() for t in who):
+        if (
+            who
+            and lemmas(who[-1].text, "n")
+            and not things
+            and not any(t.text in STOP or t.text.isdigit() for t in who)
+        ):
             yield Span(*found.span("who"))
 
 
