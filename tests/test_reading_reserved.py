@@ -6,6 +6,7 @@ import pytest
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import read
+from gnrs_ppl.reading.unnamed import asked_by_no_role
 
 LIBRARY = Schema.model_validate(
     {
@@ -39,6 +40,12 @@ LIBRARY = Schema.model_validate(
         ("The head librarian alone may waive a fee.", "Waive", {"head"}),
         ("The only person allowed to waive a fee is the head librarian.", "Waive", {"head"}),
         ("Only a librarian or a head librarian may lend books.", "Lend", {"librarian", "head"}),
+        ("Nobody outside the head librarians may waive a fee.", "Waive", {"head"}),
+        ("No employee other than a head librarian may waive fees.", "Waive", {"head"}),
+        ("Anyone except the head librarian is forbidden to waive a fee.", "Waive", {"head"}),
+        ("Everybody other than a librarian is barred from lending books.", "Lend", {"librarian"}),
+        ("All staff besides head librarians must not waive fees.", "Waive", {"head"}),
+        ("Anybody but a librarian may never lend a book.", "Lend", {"librarian"}),
     ],
 )
 def test_what_is_left_to_some_is_banned_for_others(sentence, act, left):
@@ -54,8 +61,10 @@ def test_what_is_left_to_some_is_banned_for_others(sentence, act, left):
     ("sentence", "why"),
     [
         ("Only a caretaker may waive a fee.", "the schema names no such role"),
+        ("Only finance may waive a fee.", "the schema names no such role"),
+        ("Only the audit department is allowed to waive a fee.", "the schema names no such role"),
         (
-            "After a book was lent, only the head librarian may waive a fee.",
+            "Before a book was lent, only the head librarian may waive a fee.",
             "who alone may do it under a condition",
         ),
         (
@@ -89,6 +98,48 @@ def test_what_binds_some_is_not_left_to_them_alone(sentence, read_as):
     assert not statement.best.only
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "After a book was lent, only the head librarian may waive the fee.",
+        "Once a book has been lent, nobody but a head librarian may waive the fee.",
+        "Once lent, only the head librarian may waive the fee.",
+        "After a book was lent, anyone except the head librarian is forbidden to waive the fee.",
+    ],
+)
+def test_what_is_left_to_some_once_another_act_was_done_is_banned_for_others_from_then_on(sentence):
+    (statement,) = read(sentence, LIBRARY).statements
+    reading = statement.best
+    assert (reading.template, reading.activation.activity) == ("not_response", "Lend")
+    assert {a.activity for a in reading.targets} == {"Waive"}
+    assert {a.role.name for a in reading.targets} == {"librarian", "reader"}
+    assert not reading.bearers
+
+
+@pytest.mark.parametrize(
+    ("sentence", "unnamed"),
+    [
+        ("The auditor must waive the fee after the book was returned.", ["auditor"]),
+        ("Once a book was returned, the audit committee shall waive the fee.", ["audit committee"]),
+        ("The fee must be waived by the treasurer after the book was returned.", ["treasurer"]),
+        ("The finance department has to waive the fee.", ["finance department"]),
+        ("Everybody must return the book.", []),
+        ("Staff must lend the book.", []),
+        ("The reader must return the book within two weeks.", []),
+        ("The auditor must be told before the fee is waived.", []),
+    ],
+)
+def test_who_is_asked_and_is_no_role_of_the_schema_is_found(sentence, unnamed):
+    found = read(sentence, LIBRARY)
+    assert [found.words(span) for span in asked_by_no_role(found)] == unnamed
+
+
 def test_a_schema_without_roles_leaves_nothing_to_anybody():
     found = read("Only the manager may lend the book.", LIBRARY.model_copy(update={"roles": ()}))
     assert all(not s.best.only for s in found.statements)
+
+
+def test_only_so_may_something_be_is_said_of_nobody():
+    found = read("The reader must return the book. Only thus can the library lend it again.", LIBRARY)
+    assert found.statements[0].best.activities == ("Return",)
+    assert not found.nothing

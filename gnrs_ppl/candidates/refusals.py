@@ -30,8 +30,10 @@ from gnrs_ppl.reading.plain import declare_name, either_of, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, UNCOUNTED, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
+from gnrs_ppl.reading.unnamed import asked_by_no_role
 from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.rule.types import NEGATIVE
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
 SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
@@ -199,6 +201,7 @@ def held_against(context: Context, readings: Readings, reading: Reading) -> Refu
     found = (
         _unrecorded(context, readings, acts),
         _without_others(context, reading),
+        _without_those_banned(context, readings, reading),
         _nameless(context, acts) if reading.who or _compares_persons(readings, reading) else None,
         _coarse(context, readings, reading),
         _fieldless(context, readings, reading, acts),
@@ -213,9 +216,40 @@ def _without_others(context: Context, reading: Reading) -> Refused | None:
     if context.records.prospective or not others:
         return None
     if any(context.profile.counts.get(("role", role)) for role in others):
-        return None
+        return _roleless(context, reading)
     only = " or ".join(n.name for n in reading.only)
     told = f"0 of {context.profile.events:,} rows carry a role other than {only}"
+    return Refused(told, REMEDY, reason="no_such_role")
+
+
+def _roleless(context: Context, reading: Reading) -> Refused | None:
+    """Where who acts is all that is asked, rows of the act must say so."""
+    for act in reading.targets:
+        pairs = [pair for _, pair in _pairs(context, act)]
+        if not any(pair.recorded.get("role") for pair in pairs):
+            told = f"0 of {sum(pair.rows for pair in pairs):,} rows of {act.activity!r} carry a role"
+            return Refused(told, REMEDY, reason="no_such_role")
+    return None
+
+
+def _without_those_banned(context: Context, readings: Readings, reading: Reading) -> Refused | None:
+    """Where an act is banned for some who do not do it anyway, rows must show them: a ban on everybody would
+    bar those whose act it is.
+    """
+    if context.records.prospective or reading.template not in NEGATIVE or reading.who or reading.only:
+        return None
+    plain = reading.template == "absence" and reading.count == 1 and reading.condition is None
+    if plain and not reading.bearers and (unknown := asked_by_no_role(readings, reading)):
+        told = f"the schema names no role like '{readings.words(unknown[0])}', who alone is banned from it"
+        return Refused(told, REMEDY, reason="no_such_role")
+    banned = [n.name for n in reading.bearers]
+    doers = {role for a in context.schema.actions if a.name in reading.activities for role in a.roles}
+    if not banned or not doers or doers & set(banned):
+        return None
+    if any(context.profile.counts.get(("role", role)) for role in banned):
+        return _roleless(context, reading)
+    those = " or ".join(banned)
+    told = f"0 of {context.profile.events:,} rows carry the role {those}, who alone is banned from it"
     return Refused(told, REMEDY, reason="no_such_role")
 
 

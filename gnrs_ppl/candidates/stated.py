@@ -34,7 +34,11 @@ _CLOSING = re.compile(
     r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end)\b",
     re.IGNORECASE,
 )
+_UNDERGONE = re.compile(
+    r"\b(?:was|were|been|being|is|are)\s+(?:\w+ly\s+|already\s+)?\w+(?:ed|en|t|d|n|wn)\b", re.IGNORECASE
+)
 MOSTLY = 0.5
+NEARLY_ALL = 0.95
 UNLIKELY = 0.3
 """How much less an act of those who are bound stands for a signal that no log shows, and an act of others
 for the beginning of what is asked of them."""
@@ -156,7 +160,7 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
         )
         if not asked_by:
             return found
-    if lead.template in ("init", "end"):
+    if lead.template in ("init", "end") or _whoever_begins(material, said):
         return [Opener(None, None, 1.0, "every case")]
     theirs, others = material.usual_openers[:OPENERS_TRIED], material.openers_of_others[:OPENERS_TRIED]
     ends = material.usual_closers[:1] if _CLOSING.search(material.readings.sentence) else ()
@@ -252,7 +256,9 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> ProposedCa
     named = [a for a in (lead.activation, *lead.targets) if a is not None]
     places = list(dict.fromkeys(a.location.name for a in named[:1] if a.location))
     actor = [lead.activation.role.name] if lead.activation and lead.activation.role else []
-    anybody = not material.context.goal.roles and _opened_by_anybody(material, said, roles)
+    anybody = not material.context.goal.roles and (
+        _opened_by_anybody(material, said, roles) or _opened_by_another(material, lead, roles)
+    )
     if roles and anybody:
         yield ProposedCandidate("scope", {"locations": places} if places else {}, told)
         return
@@ -270,6 +276,15 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> ProposedCa
         yield ProposedCandidate("scope", {"locations": places} if roles and places else {}, told)
 
 
+def _opened_by_another(material: Material, lead: Reading, bound: Sequence[str]) -> bool:
+    """Whether rows show another role, that is said to, opening what is asked of those who are bound."""
+    opener = lead.activation
+    if opener is None or opener.role is None or material.context.goal.roles or not bound:
+        return False
+    role = opener.role.name
+    return role not in bound and role in material.traces.pair(opener.activity).values.get("role", {})
+
+
 def _opened_by_others(material: Material, lead: Reading) -> bool:
     """Whether no row of the act that is said to open the rule is of those who are bound: a delivery fails,
     and sales must act.
@@ -282,10 +297,39 @@ def _opened_by_anybody(material: Material, said: Sequence[Reading], roles: Seque
     was sent, a clerk must file it" holds whoever sent it.
     """
     opener = _lead(said).activation
-    if opener is None or opener.role is not None or len(roles) != 1:
+    either = len(roles) > 1 and len(said) == 1 and not (said[0].who or said[0].one_subject)
+    if opener is None or opener.role is not None or not (len(roles) == 1 or either):
         return False
     asked = any(opener.activity == a.activity for r in said for a in r.targets)
-    return not asked and material.theirs(opener.activity) < MOSTLY
+    same = any(r.who or r.one_subject for r in said)
+    share = material.theirs(opener.activity)
+    return not asked and (share < MOSTLY or (not same and share <= NEARLY_ALL))
+
+
+def _whoever_begins(material: Material, said: Sequence[Reading]) -> bool:
+    """Whether nothing is said to open what some alone are barred from or asked: it holds in every case,
+    whether or not they had a part in it before.
+    """
+    best = (s.best for s in material.readings.statements)
+    if material.context.goal.roles or any(r.activation or r.condition or r.after for r in (*said, *best)):
+        return False
+    bearers = dict.fromkeys(n.name for r in said for n in r.bearers)
+    if not all(_recorded(material, name) for name in bearers) or not bearers:
+        return False
+    barred = all(r.template == "absence" and r.count == 1 and r.time is None for r in said)
+    plain = all(r.template in ("existence", "absence") and r.count == 1 and r.time is None for r in said)
+    alone = len(said) == 1 and not any(a.location for r in said for a in r.targets)
+    return plain and (barred or alone or _each_its_own(material))
+
+
+def _any_of_them(material: Material, reading: Reading) -> tuple[str, ...]:
+    """The several roles of which any may do what is asked, where rows show each: "a nurse or a doctor must
+    sign it".
+    """
+    roles = tuple(dict.fromkeys(n.name for n in reading.bearers))
+    apart = len(roles) > 1 and not (reading.who or reading.one_subject or reading.only)
+    shown = all(_recorded(material, role) for role in roles) and _say_who(material, (reading,))
+    return roles if apart and shown and not material.context.goal.roles else ()
 
 
 def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
@@ -293,7 +337,9 @@ def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tupl
     another may have opened it.
     """
     bearers = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
-    if len(bearers) != 1:
+    if len(bearers) != 1 or not (
+        material.context.goal.roles or (_recorded(material, bearers[0]) and _say_who(material, said))
+    ):
         return (None,)
     if opener.activity is None:
         return (bearers[0],)
@@ -302,9 +348,23 @@ def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tupl
     if opener.act is not None and opener.act.role is not None:
         return (None,) if opener.act.role.name == bearers[0] else (bearers[0],)
     theirs = material.theirs(opener.activity)
-    if theirs > 0.95 and opener.said and not any(_by_the_same(material, r, opener) for r in said):
+    if opener.said and not material.context.goal.roles and _opened_by_anybody(material, said, bearers):
+        return (bearers[0],)
+    if theirs > NEARLY_ALL and opener.said and not any(_by_the_same(material, r, opener) for r in said):
         return (bearers[0], None)
-    return (None,) if theirs > 0.95 else (None, bearers[0]) if theirs >= MOSTLY else (bearers[0], None)
+    return (None,) if theirs > NEARLY_ALL else (None, bearers[0]) if theirs >= MOSTLY else (bearers[0], None)
+
+
+def _recorded(material: Material, role: str) -> bool:
+    """Whether rows carry a role, or may once there are some."""
+    context = material.context
+    return context.records.prospective or bool(context.profile.counts.get(("role", role)))
+
+
+def _say_who(material: Material, said: Sequence[Reading]) -> bool:
+    """Whether rows of each act that is asked for carry a role."""
+    asked = (a.activity for r in said for a in r.targets)
+    return all(material.traces.pair(activity).recorded.get("role") for activity in asked)
 
 
 def _by_the_same(material: Material, reading: Reading, opener: Opener) -> bool:
@@ -400,6 +460,16 @@ def _constraints(
         for a, by in zip(acts, others, strict=True)
     ]
     targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
+    free = opener.activity is None or (
+        opener.said
+        and _opened_by_anybody(material, (reading,), [n.name for n in reading.bearers])
+        and not any(others)
+    )
+    if free and (roles := _any_of_them(material, reading)):
+        each = [[pattern | {"role": role} for role in roles] for pattern in patterns]
+        one = [way for ways in each for way in ways]
+        targets = [{"any_of": ways} for ways in ([one] if len(targets) < len(patterns) else each)]
+        others = [{"role": roles[0]}] * len(patterns)
     for act, by, target in zip(acts, others, targets, strict=False):
         constraint = {"template": template, "target": target} | common
         if reading.by_another:
@@ -440,8 +510,10 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
     """
     if opener.activity is None:
         return "same_case"
-    if reading.who is not None or reading.one_subject or reading.template in NEGATIVE:
+    if reading.who is not None or reading.one_subject:
         return "same_resource"
+    if reading.template in NEGATIVE:
+        return "same_case" if _undergone_by_anybody(material, reading) else "same_resource"
     if (
         opener.said
         and reading.activation is not None
@@ -457,6 +529,18 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
     bound = {n.name for n in reading.bearers}
     both = bound and all(bound & set(material.traces.performers(a, 0.2)) for a in acts)
     return "same_resource" if both else material.correlate(*acts)
+
+
+def _undergone_by_anybody(material: Material, reading: Reading) -> bool:
+    """Whether what opens a ban is told as done, by nobody in particular: "a clerk must not pay it after it
+    was blocked" holds whoever blocked it.
+    """
+    opener = reading.activation
+    if opener is None or opener.role is not None or material.context.goal.roles:
+        return False
+    text = material.readings.sentence
+    ahead = max(text.rfind(mark, 0, opener.span.start) for mark in ",.;") + 1
+    return _UNDERGONE.search(text[ahead : opener.span.end]) is not None
 
 
 def _act(material: Material, act: ActRead, banned: bool = False) -> dict[str, Any]:

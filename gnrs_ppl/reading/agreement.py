@@ -91,5 +91,22 @@ def bound_by(rule: Structure) -> tuple[str, ...]:
 
 def left_unbound(rule: Structure, read: Iterable[Reading]) -> tuple[str, ...]:
     """Roles that a sentence binds and a rule does not name: no row shows what they do."""
-    named = {*bound_by(rule), *rule.scope.roles, *(c.target.role for c in rule.norm.constraints)}
+    named = _named_by(rule)
     return tuple(dict.fromkeys(n.name for r in read for n in r.bearers if n.name not in named))
+
+
+def left_unheeded(rule: Structure, read: Iterable[Reading]) -> tuple[tuple[str, str], ...]:
+    """Acts that open or excuse, each with the role that a sentence names as who does it and that a rule does not name."""
+    named, told = _named_by(rule), list[tuple[str, str]]()
+    for reading in read:
+        acts = (reading.activation, reading.after, reading.exception)
+        told += [(a.activity, a.role.name) for a in acts if a is not None and a.role is not None]
+        named |= {n.name for n in reading.bearers}
+    return tuple(dict.fromkeys((activity, role) for activity, role in told if role not in named))
+
+
+def _named_by(rule: Structure) -> set[str | None]:
+    """The roles that a rule names anywhere in its scope and its norm."""
+    targets = (c.target for c in rule.norm.constraints)
+    asked = (act.role for target in targets for act in (target, *target.alternatives))
+    return {*bound_by(rule), *rule.scope.roles, *asked}

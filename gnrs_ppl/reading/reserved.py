@@ -13,17 +13,29 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.anew import Anew, Part, apart
 from gnrs_ppl.reading.clauses import SENTENCE_END
 from gnrs_ppl.reading.types import Named, Readings, Span, Statement, Unheld
-from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import STOP, Vocabulary, tokens_of
 from gnrs_ppl.reading.wording import Wording
 from gnrs_ppl.reading.words import lemmas, word
 
 _DET = r"(?:(?:the|an?|any|our|your|their|one of (?:the|our))\s+)?"
-_EXCEPT = r"(?:other than|but|except(?:\s+for|\s+by)?|besides|save(?:\s+for)?|apart from|who (?:is|are) not|who isn['’]t|if not)"
+_EXCEPT = (
+    r"(?:other than|but|except(?:ing)?(?:\s+for|\s+by)?|besides|save(?:\s+for)?|apart from|aside from|excluding|who (?:is|are) not|who isn['’]t|if not|"
+    r"(?:from\s+)?outside(?:\s+of)?|not\s+(?:in|from|of|being|belonging to|working (?:in|for)))"
+)
+_SOME = r"(?:person|persons|people|member|members|employee|employees|staff|colleague|colleagues|role|roles|department|user|users)"
 _ALONE_BEFORE = Wording(
-    rf"\b(?:it\s+is\s+)?(?:only|solely|exclusively|(?:nobody|no\s?one|none|no person|no others?)\s+(?:else\s+)?{_EXCEPT})\s+{_DET}$"
+    rf"\b(?:it\s+is\s+)?(?:only|solely|exclusively|(?:nobody|no\s?one|none|no (?:other )?{_SOME}|no others?)\s+(?:else\s+)?{_EXCEPT})\s+{_DET}$"
 )
 """Right before those to whom alone an act is left."""
 _ALONE_AFTER = Wording(r"\s+(?:alone|only|solely|exclusively)\b|,?\s+and\s+(?:nobody|no\s?one)\s+else\b")
+_OTHERS_BEFORE = Wording(
+    rf"\b(?:any\s?one|anybody|every\s?one|everybody|(?:all|any|every)(?:\s+other)?\s+{_SOME}|all(?:\s+others)?|others?|staff|people|employees)\s+(?:else\s+)?,?\s*{_EXCEPT}\s+{_DET}$"
+)
+"""Right before those whom alone a ban on everybody spares."""
+_BANNED = Wording(
+    r",?\s+(?:(?:must|may|shall|should|can|will)\s+(?:not|never)\b(?:\s+ever\b)?|cannot\b|can['’]t\b|mustn['’]t\b|(?:is|are)\s+(?:\w+ly\s+)?(?:(?:not|never)\s+"
+    r"(?:allowed|permitted|entitled|authori[sz]ed|supposed)|forbidden|prohibited|barred|banned)\s+(?:to\b|(?P<from>from)\s+(?P<gerund>\w+ing)\b))"
+)
 _ALLOWED = Wording(
     r",?(?:\s+(?:who|that))?\s+(?:(?:may|can|could|shall|should|must|will)\b(?!\s+(?:not|never)\b)|(?:is|are)\s+(?:\w+ly\s+)?(?:allowed|permitted|entitled|"
     r"authori[sz]ed|empowered|supposed|eligible|to)\b(?:\s+to\b)?|ha(?:s|ve)\s+(?:the\s+(?:right|power|authority)\s+)?to\b)(?:\s+ever\b)?"
@@ -46,6 +58,11 @@ _ONLY_ONE = Wording(
 _QUALIFIED = Wording(r",?\s+(?:who|whose|that|which|having|with|other)\b")
 """Behind those of an office who are meant: no other office is left out."""
 _LIST = Wording(rf"\s*(?:,|,?\s+(?:or|and))\s+{_DET}")
+_UNKNOWN = Wording(
+    rf"\b(?:only|solely|exclusively|{_EXCEPT})\s+{_DET}(?P<who>(?:[\w-]+\s+){{0,2}}[\w-]+)\s+(?:may|can|(?:is|are)\s+(?:allowed|permitted|entitled|"
+    r"authori[sz]ed|empowered)\s+to)\s+(?!be\b|not\b|never\b|the\b|an?\b|any\b|i\b|we\b|you\b|he\b|she\b|it\b|they\b)"
+)
+"""Something that alone may act, and so is somebody, whatever it is called."""
 UNDER_A_CONDITION = "who alone may do it under a condition, no rule says"
 NOT_READ = "what they alone may do was not read"
 NO_OTHER = "the schema names no other role"
@@ -68,11 +85,25 @@ def left_to_some(text: str, words: Vocabulary) -> list[Reserved]:
     known = [n for _, n in words.name_in("roles", tokens, range(len(tokens)))]
     known = [n for n in known if not any(_within(n.span, other.span) for other in known)]
     found = [one for n in known for one in _at(text, n.span, _listed(text, n, known))]
-    people = (Span(t.start, t.end) for t in tokens if word(t.text).person)
+    people = [*(Span(t.start, t.end) for t in tokens if word(t.text).person), *_somebody(text, words)]
     unknown = [s for s in people if not any(n.span.start < s.end and s.start < n.span.end for n in known)]
     found += [one for span in unknown for one in _at(text, span, ())]
     kept = apart(one.anew for one in found)
     return sorted((one for one in found if one.anew in kept), key=lambda one: one.anew.span)
+
+
+def _somebody(text: str, words: Vocabulary) -> Iterator[Span]:
+    """Those who alone may act and whom neither the schema nor their name shows to be somebody: "only finance may pay"."""
+    for found in _UNKNOWN.finditer(text):
+        who = tokens_of(found["who"])
+        things = [n for _, n in words.name_in("objects", who, range(len(who))) if n.score == 1.0]
+        if (
+            who
+            and lemmas(who[-1].text, "n")
+            and not things
+            and not any(t.text in STOP or t.text.isdigit() for t in who)
+        ):
+            yield Span(*found.span("who"))
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -114,6 +145,13 @@ def _at(text: str, first: Span, roles: tuple[Named, ...]) -> Iterator[Reserved]:
             yield from one(told, (f"nobody may {base[0]}", told))
             return
     if _QUALIFIED.match(text, end):
+        return
+    others = _OTHERS_BEFORE.search(text, 0, start)
+    if others and (banned := _BANNED.match(text, end)):
+        told = Span(others.start(), banned.end())
+        verbs = lemmas(banned["gerund"], "v")[:1] if banned["gerund"] else ("",)
+        if verbs:
+            yield from one(told, (f"nobody may {verbs[0]}".rstrip(), told))
         return
     if by := _BY.search(text, 0, start):
         if by["first"] or by["last"] or alone:
@@ -193,10 +231,11 @@ def _gap(passage: Span, statement: Statement) -> int:
 
 
 def _is_plain(statement: Statement) -> bool:
-    """Whether acts are banned at any time and in any number."""
+    """Whether acts are banned in any number, at any time or once another was done."""
     read = statement.best
     return (
-        read.template == "absence"
+        read.template in ("absence", "not_response")
+        and (read.activation is None) == (read.template == "absence")
         and read.count == 1
-        and not (read.activation or read.after or read.exception or read.time or read.condition or read.data)
+        and not (read.after or read.exception or read.time or read.condition or read.data)
     )
