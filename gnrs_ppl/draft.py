@@ -442,39 +442,9 @@ class Draft:
         """A line for each role that the sentence names and the rule leaves out, and for each that the schema
         does not know.
         """
-        from gnrs_ppl.candidates.source import Material
-        from gnrs_ppl.reading.agreement import left_unbound, left_unheeded
-        from gnrs_ppl.reading.goal import rules_of
-        from gnrs_ppl.reading.unnamed import asked_by_no_role, roles_unread
+        from gnrs_ppl.candidates.persons import left_out
 
-        stated = rules_of(self.readings)[self.context.rule] if self.readings.statements else ()
-        said = [self.readings.statements[number].best for number in stated]
-        roles = left_unbound(self.structure, said)
-        phrases = {role.name: role.phrase or role.name for role in self.context.schema.roles}
-        counts, events = self.context.profile.counts, self.context.profile.events
-        unbound = (
-            f"the sentence binds '{phrases.get(role, role)}', the rule does not: "
-            f"{counts.get(('role', role), 0):,} of {events:,} rows carry that role"
-            for role in roles
-        )
-        unnamed = dict.fromkeys(span for reading in said for span in asked_by_no_role(self.readings, reading))
-        unknown = (
-            f"the sentence binds '{who}', the rule does not: the schema names no such role"
-            for who in map(self.readings.words, unnamed)
-        )
-        material = Material(self.context)
-        opening = (
-            role
-            for activity, role in left_unheeded(self.structure, said)
-            if set(material.traces.pair(activity).values.get("role", {})) != {role}
-        )
-        lost = roles_unread(self.readings, said, self.context.schema)
-        unheeded = (
-            f"the sentence names '{phrases.get(role, role)}', the rule does not heed it"
-            for role in dict.fromkeys((*opening, *lost))
-            if role not in roles
-        )
-        return (*unbound, *unknown, *unheeded)
+        return left_out(self.context, self.structure, self.readings)
 
     @cached_property
     def said_beside(self) -> dict[str, bool]:

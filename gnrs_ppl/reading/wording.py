@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
 
-class _Looked:
+class _Looked(ABC):
     """A pattern that is neither looked for nor compiled while no text has the letters without which it is nowhere."""
 
     _flags = re.NOFLAG
@@ -29,9 +30,9 @@ class _Looked:
                 return True
         return not self._needed
 
+    @abstractmethod
     def _where(self, text: str) -> str | None:
         """What to look for it in; nothing where it cannot be."""
-        raise NotImplementedError
 
     def search(self, text: str, *within: int) -> re.Match[str] | None:
         """The first place that has the words."""
