@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -339,13 +340,30 @@ def read_into(
 
 
 # A local timestamp, its offset and its own resolution, from ISO 8601 text.
-_ISO = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$"
-_OFFSET = r"Z|[+-](?:(?:0\d|1[0-3]):?[0-5]\d|14:?00)"
-_MINUTES = (
-    "CASE WHEN {0} = 'Z' THEN 0 WHEN {0} <> '' THEN "
-    "(CASE WHEN {0}[1] = '-' THEN -1 ELSE 1 END) * (60 * TRY_CAST({0}[2:3] AS INTEGER) + "
-    "TRY_CAST(right({0}, 2) AS INTEGER)) END"
+_ISO = (
+    r"^(\d{4}-\d{2}-\d{2})"
+    r"(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,12})?)?)\s*([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
+_OFFSET = r"[Zz]|[+-](?:(?:0\d|1[0-3])(?::?[0-5]\d)?|14(?::?00)?)"
+_MINUTES = (
+    "CASE WHEN {0} IN ('Z', 'z') THEN 0 WHEN {0} <> '' THEN "
+    "(CASE WHEN {0}[1] = '-' THEN -1 ELSE 1 END) * (60 * TRY_CAST({0}[2:3] AS INTEGER) + "
+    "CASE WHEN length({0}) > 3 THEN TRY_CAST(right({0}, 2) AS INTEGER) ELSE 0 END) END"
+)
+
+
+def iso_parts(cell: str) -> str:
+    """SQL of the date, time and suffix of a cell of ISO 8601, compact (``20240531T091500Z``) or not; its
+    parameter ``$iso`` is ``_ISO``.
+    """
+    day, time = r"^(\d{4})(\d{2})(\d{2})", r"[Tt](\d{2})(\d{2})"
+    compact = f"regexp_replace({cell}, '{day}{time}(\\d{{2}})', '\\1-\\2-\\3T\\4:\\5:\\6')"
+    compact = f"regexp_replace({compact}, '{day}{time}', '\\1-\\2-\\3T\\4:\\5')"
+    compact = f"regexp_replace({compact}, '{day}$', '\\1-\\2-\\3')"
+    text = f"CASE WHEN {cell}[5] = '-' THEN {cell} ELSE {compact} END"  # asked first, as most are not compact
+    return f"regexp_extract({text}, $iso, ['date', 'time', 'suffix'])"
+
+
 # Below this many dated rows a clock that only ever shows whole minutes (or midnights) may be chance.
 ENOUGH_TO_INFER_A_GRAIN = 30
 # Columns whose cells name something that rules speak of.
@@ -529,7 +547,7 @@ class _Import:
                             AS TIMESTAMP) AS local,
                    {_MINUTES.format("suffix")} AS written, {_MINUTES.format('"offset"')} AS stated,
                    coalesce(written, stated, $declared::INTEGER) AS minutes
-            FROM (SELECT *, regexp_extract("timestamp", $iso, ['date', 'time', 'suffix']) AS parts FROM staged)""",
+            FROM (SELECT *, {iso_parts('"timestamp"')} AS parts FROM staged)""",
             {"iso": _ISO, "declared": self.records.offset},
         )
         self.connection.execute("DROP TABLE staged")
@@ -542,7 +560,8 @@ class _Import:
         if bad:
             raise self._error(
                 f"row {bad[0]}: timestamp {one_line(str(bad[1]), 60)!r} is not ISO 8601",
-                "write times as 2024-05-31, or 2024-05-31T09:15:00+02:00",
+                f"write times as 2024-05-31 or 2024-05-31T09:15:00+02:00, or read others with: gnrs import "
+                f"{shlex.quote(str(self.path))}",
                 "timestamp",
             )
         for offset in ("suffix", '"offset"'):

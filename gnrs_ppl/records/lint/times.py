@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gnrs_ppl.context.log import _ISO
+from gnrs_ppl.context.log import _ISO, iso_parts
 from gnrs_ppl.context.zone import span
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.records.lint.findings import ENOUGH, Found, Material, some_of
@@ -22,7 +22,7 @@ def unreadable_times(m: Material) -> Iterator[Found]:
     if m.cells is None:
         return
     cell = m.cells.of("timestamp")
-    parts = f"regexp_extract({cell}, $iso, ['date', 'time', 'suffix'])"
+    parts = iso_parts(cell)
     instant = (
         f"try_cast({parts}.date || ' ' || CASE WHEN {parts}.time = '' THEN '00:00' ELSE "
         f"replace({parts}.time, ',', '.') END AS TIMESTAMP)"
@@ -84,8 +84,9 @@ def _offsets_carried(m: Material) -> _Carried | None:
         return None
     cell, beside = m.cells.of("timestamp"), m.cells.of("offset")
     constant = "true" if "offset" in m.records.constants else "false"
-    has = f"(regexp_extract({cell}, $iso, 3) <> '' OR {beside} IS NOT NULL OR {constant})"
-    timed = f"coalesce(regexp_extract({cell}, $iso, 2), '') <> ''"
+    parts = iso_parts(cell)
+    has = f"({parts}.suffix <> '' OR {beside} IS NOT NULL OR {constant})"
+    timed = f"coalesce({parts}.time, '') <> ''"
     return _Carried(
         *m.cells.rows(
             f"SELECT count(*) FILTER ({has}), count(*) FILTER (NOT {has}), min(row) FILTER (NOT {has}) FROM "
