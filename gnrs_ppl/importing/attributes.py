@@ -6,8 +6,8 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from gnrs_ppl.context.types import AttributeType
-from gnrs_ppl.importing.derive import Derived, is_name, make_speakable
-from gnrs_ppl.importing.events import NOTHING, Attribute, Events
+from gnrs_ppl.importing.derive import Derived, make_speakable
+from gnrs_ppl.importing.events import NOTHING, Attribute, Events, is_name
 from gnrs_ppl.importing.phrases import speakable
 from gnrs_ppl.reading.figures import unit_of
 from gnrs_ppl.reading.vocabulary import name_words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from gnrs_ppl.importing.events import plain_name
 from gnrs_ppl.importing.staging import Found, Staging, bytes_of
 from gnrs_ppl.importing.xml import Growing, local
 
@@ -57,7 +58,7 @@ def read_bpmn(path: Path, staging: Staging) -> Found:
 
 
 def _name(element: Element) -> str:
-    text = " ".join((element.get("name") or "").split())
+    text = plain_name(element.get("name") or "")
     return text[:200].strip() if text.isprintable() else ""
 
 

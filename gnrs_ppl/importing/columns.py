@@ -329,7 +329,9 @@ def _time(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess],
 
 def _texts(seen: dict[str, Seen], guesses: dict[Column, Guess]) -> list[Seen]:
     taken = {guess.value for guess in guesses.values()}
-    return [s for s in seen.values() if s.filled and s.name not in taken and not s.times]
+    return [
+        s for s in seen.values() if s.filled and s.name not in taken and s.times < ENOUGH_TIMES * s.filled
+    ]
 
 
 def _activity(

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.context.log import ENOUGH_TO_INFER_A_GRAIN
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.importing.events import Attribute, Events
+from gnrs_ppl.importing.events import Attribute, Events, is_name
 from gnrs_ppl.importing.lifecycle import instant
 from gnrs_ppl.importing.phrases import Phrase, phrase_of, singular, speakable
 from gnrs_ppl.importing.staging import Found
@@ -184,11 +183,6 @@ def _view(events: Events) -> None:
     events.staging.connection.execute(
         f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant(str(text))} AS instant FROM raw"
     )
-
-
-def is_name(text: str) -> bool:
-    """Whether a text can stand as a name in a schema."""
-    return 0 < len(text) <= LONGEST_NAME and text == text.strip() and text.isprintable()
 
 
 def _term_phrase(name: str) -> dict[str, str]:

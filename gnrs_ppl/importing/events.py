@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+from unicodedata import category
 from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.limits import LONGEST_NAME
-from gnrs_ppl.context.log import UNSEEN
 from gnrs_ppl.context.types import COLUMNS, Column
+from gnrs_ppl.errors import one_line
 from gnrs_ppl.importing.columns import Guess, guess_columns, letters
 from gnrs_ppl.importing.lifecycle import join_pairs
 from gnrs_ppl.importing.staging import Found, Staging
@@ -144,10 +146,16 @@ def events_of(
     activity, case = staging.cell(columns["activity"].value), staging.cell(columns["case_id"].value)
     staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
     staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
-    staging.drop(
-        _no_name(activity),
-        f"activity is no name: over {LONGEST_NAME} characters, or some that do not print",
-    )
+    staging.connection.execute("CREATE TABLE no_name (text VARCHAR)")
+    for column in ("activity", "channel", *NAMING):
+        if column in columns:
+            _plain_names(staging, columns[column].value, said)
+    for column in ("activity", "channel"):
+        if column in columns:
+            staging.drop(
+                _no_name(staging.cell(columns[column].value)),
+                f"{column} is no name: over {LONGEST_NAME} characters, or some that do not print",
+            )
     made: dict[str, str] = {}
     time, order = _read_times(staging, columns, made, said, zone, order)
     joined = join_pairs(staging, columns, time)
@@ -199,14 +207,14 @@ def _read_times(
     staging.connection.execute(
         "CREATE TABLE unread (text VARCHAR); CREATE TABLE times (text VARCHAR, written VARCHAR)"
     )
-    _fill(staging, "unread", [(text,) for text in unread])
+    fill(staging, "unread", [(text,) for text in unread])
     staging.drop(f"{cell} IS NULL", f"no time ({name} is empty)")
     staging.drop(
         f"{cell} IN (SELECT text FROM unread)",
         f"{name} is no time that can be read, of a year from 1001 to 8999",
     )
     if changed:
-        _fill(staging, "times", list(changed.items()))
+        fill(staging, "times", list(changed.items()))
         staging.connection.execute(
             "ALTER TABLE raw ADD COLUMN iso VARCHAR; "
             f"UPDATE raw SET iso = coalesce((SELECT written FROM times WHERE text = {cell}), {cell})"
@@ -230,7 +238,8 @@ def _offsets(staging: Staging, time: str) -> Counter[str]:
     return Counter(dict(staging.rows_of(f"SELECT {suffix}, count(*) FROM raw GROUP BY ALL")))
 
 
-def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
+def fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
+    """Put rows of text into a table."""
     for start in range(0, len(rows), 1000):
         part = rows[start : start + 1000]
         cells = [cell for row in part for cell in row]
@@ -241,9 +250,41 @@ def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
         )
 
 
+def is_name(text: str) -> bool:
+    """Whether a text can stand as a name in a schema."""
+    return 0 < len(text) <= LONGEST_NAME and text == text.strip() and text.isprintable()
+
+
+def plain_name(text: str) -> str:
+    """A text with white space of all kinds as a space, and without joiners, directions and soft hyphens."""
+    shown = "".join(" " if c.isspace() else c for c in text if category(c) != "Cf")
+    return re.sub(" {2,}", " ", shown).strip()
+
+
+def _plain_names(staging: Staging, name: str, said: list[str]) -> None:
+    """Write the names of a column so that they print; those that cannot go into table ``no_name``."""
+    cell = staging.cell(name)
+    odd = staging.rows_of(
+        f"SELECT {cell}, count(*) FROM raw WHERE length({cell}) > {LONGEST_NAME} OR "
+        f"regexp_matches({cell}, '[^ -~]') GROUP BY ALL ORDER BY ALL"
+    )
+    names = {text: (plain_name(text), count) for text, count in odd if not is_name(text)}
+    spelt = {text: plain for text, (plain, _) in names.items() if is_name(plain)}
+    fill(staging, "no_name", [(text,) for text in names if text not in spelt])
+    if not spelt:
+        return
+    staging.connection.execute("CREATE OR REPLACE TEMP TABLE spelt (text VARCHAR, plain VARCHAR)")
+    fill(staging, "spelt", list(spelt.items()))
+    staging.connection.execute(f"UPDATE raw SET {cell} = plain FROM spelt WHERE {cell} = text")
+    said.append(
+        f"{sum(names[text][1] for text in spelt):,} cells of {name!r} hold signs or spaces that do not print "
+        f"and are read without: {one_line(next(iter(spelt.values())), 60)!r}"
+    )
+
+
 def _no_name(cell: str) -> str:
     """SQL: whether a cell that is not empty cannot stand as a name."""
-    return f"(length({cell}) > {LONGEST_NAME} OR regexp_matches({cell}, '{UNSEEN}'))"
+    return f"({cell} IN (SELECT text FROM no_name))"
 
 
 def _blank_placeholders(

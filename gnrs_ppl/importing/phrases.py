@@ -83,6 +83,7 @@ def phrase_of(name: str) -> Phrase:
         found = _read(_named_together(parts, joint))
         if len(parts) > 1 and all(len(part) == 1 for part in parts):
             found = found._replace(aliases=tuple(_read(part).noun for part in parts))  # each by itself
+    found = found._replace(aliases=tuple(dict.fromkeys(found.aliases)))  # close and closed: one word
     if not (speakable(found.verb) and speakable(found.noun)):
         return Phrase("", "", 0.0, "no plain words; quoted as it stands")
     return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
