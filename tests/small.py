@@ -167,7 +167,7 @@ RULE: dict[str, Any] = {
 def changed(base: dict[str, Any], *edits: tuple[str, Any]) -> dict[str, Any]:
     """A copy of ``base`` with the values at some dotted paths replaced; ``...`` removes the key."""
     data = copy.deepcopy(base)
-    for path, value in edits:
+    for path, value in copy.deepcopy(edits):
         *parents, last = path.split(".")
         place: Any = data
         for part in parents:

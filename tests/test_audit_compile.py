@@ -596,13 +596,13 @@ CASE_START = {"trigger": {}, "bearer": {"role": "clerk"}}
         (
             rule({"unless": "Waive", "deadline": "PT15M"}),
             records(),
-            "not checkable: norm.constraints[0].unless: 0 of 1 evidence channels can record 'Waive'; the 1 durable channels record 2 other activities",
+            "not checkable: norm.constraints[0].unless: 0 of 1 evidence channels can record 'Waive'; name one of the 2 acts that are recorded, such as 'Ask' in 'app' (2 rows)",
         ),
         (
             rule({"after": {"act": "Accept", "channel": "desk"}, "deadline": "PT15M"}),
             records("app", "desk"),
             "not checkable: norm.constraints[0].after: channel 'desk' cannot record 'Accept': 0 rows and not declared; "
-            "the 2 durable channels record 2 other activities",
+            "name one of the 2 acts that are recorded, such as 'Ask' in 'app' (2 rows)",
         ),
         (
             rule({"deadline": "PT15M"}, trigger={"act": "Ask", "channel": "desk"}),

@@ -666,7 +666,9 @@ class _Checker:
             near = difflib.get_close_matches(name, self.durable, 1)
             raise Refused(
                 f"{place}: {name!r} is none of the {len(self.durable)} durable channels",
-                f"nearest: {near[0]!r}" if near else "",
+                f"nearest: {near[0]!r}"
+                if near
+                else f"name one of them: {', '.join(sorted(self.durable)[:12])}",
             )
         for activity in act.activities:
             if not self._records(name, activity):
@@ -676,14 +678,24 @@ class _Checker:
                 )  # line 2
 
     def _nearest(self, activity: str) -> str:
-        known = {a: c for c in self.durable.values() for a in c.activities or ()}
-        near = (
-            activity if activity in known else next(iter(difflib.get_close_matches(activity, known, 1)), None)
+        """The recorded act that is spelt most like this one, in the channel with most rows of it."""
+        known = {
+            (c.name, a): self.log.seen.get((c.name, a), 0)
+            for c in self.durable.values()
+            for a in c.activities or ()
+        }
+        near = difflib.get_close_matches(activity, {a for _, a in known}, 1)
+        of_it = [pair for pair in known if pair[1] in (activity, *near)]
+        if not known:
+            return "declare what its channels can record under records.channels"
+        channel, name = max(of_it or known, key=lambda pair: (pair[1] == activity, known[pair]))
+        shown = f"{name!r} in {channel!r} ({known[channel, name]} rows)"
+        acts = len({a for _, a in known})
+        return (
+            f"nearest recorded: {shown}"
+            if of_it
+            else f"name one of the {acts} acts that are recorded, such as {shown}"
         )
-        if near is None:
-            return f"the {len(self.durable)} durable channels record {len(known)} other activities"
-        rows = self.log.seen.get((known[near].name, near), 0)
-        return f"nearest recorded: {near!r} in {known[near].name!r} ({rows} rows)"
 
     # Line 24
 

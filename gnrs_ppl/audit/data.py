@@ -115,10 +115,12 @@ class DataChecks:
         attributes = self.log.records.attributes
         found = next((a for a in attributes if a.name == name), None)
         if found is None:
-            near = difflib.get_close_matches(name, [a.name for a in attributes], 1)
+            names = [a.name for a in attributes]
+            near = difflib.get_close_matches(name, names, 1)
+            one = f"name one of them ({', '.join(names[:12])}), or " if names else ""
             raise Refused(
                 f"{place}: none of the {len(attributes)} declared attributes is called {name!r}",
-                f"nearest: {near[0]!r}" if near else "declare it under records.attributes",
+                f"nearest: {near[0]!r}" if near else f"{one}declare it under records.attributes",
             )
         return found
 

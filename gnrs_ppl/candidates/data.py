@@ -17,7 +17,7 @@ from gnrs_ppl.rule.types import MUTUAL, NEIGHBOURS, Condition, Other
 
 OPENED_TWICE = ("response", "not_response", "precedence", "not_precedence")
 """Templates that may start anew from a second act, where the first records what a condition is about."""
-REMEDY = "say it otherwise, or declare the attribute that holds it"
+REMEDY = "leave it out, or declare under records.attributes what holds it"
 
 
 class SaidOfData(NamedTuple):

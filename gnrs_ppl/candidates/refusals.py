@@ -35,7 +35,17 @@ from gnrs_ppl.reading.vocabulary import ENOUGH, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import NEGATIVE
 
-REMEDY = "say it otherwise, record it, or state the goal's fields"
+REMEDIES = {
+    "no_duty": "say who must, must not or may do what",
+    "no_condition": "say after or before which recorded act it is due",
+    "no_such_act": "name an act that is recorded (gnrs profile lists them), or give one these words as its "
+    "phrase under schema.actions",
+    "no_such_role": "name a role that rows carry, or leave the role out",
+    "no_such_field": "leave it out, or declare under records.attributes what holds it",
+    "names_no_individuals": "leave the person out, or say under records.columns.resource which column names "
+    "who acted",
+}
+"""What mends a refusal, by its reason; where one reason has several, the call says which."""
 SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
 COMPARED_WITH = re.compile(
     r"\bthan\s+(?:whoever|(?:the|those|anyone)\s+(?:\w+\s+)?(?:who|that))\s+(?:(?:has|had|have|first)\s+)*(?P<did>\w+)",
@@ -83,14 +93,16 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     if readings.nothing and (refused := _nameless_acts(context, readings)):
         return refused
     if readings.nothing:
-        return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
+        return _refused(why_nothing(readings), readings.nothing)
     unheld = next((u for u in readings.unread if u.nearest or u.another), None)
     if unheld is not None and unheld.rival:
-        return Refused(either_of(readings, unheld), "say which", reason="no_such_act")
+        return Refused(
+            either_of(readings, unheld), "name one of the two as it is recorded", reason="no_such_act"
+        )
     if unheld is not None:
         nearest = f", nearest {unheld.nearest} ({unheld.score:.2f})" if unheld.nearest else ""
         told = f"no act like '{readings.words(unheld.span)}' is recorded{nearest}"
-        return Refused(told, REMEDY, reason="no_such_act")
+        return _refused(told, "no_such_act")
     for number in rules_of(readings)[context.rule]:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [
             readings.statements[number].best
@@ -105,7 +117,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     narrows = narrowed_by(readings, vocabulary(context.schema), rules_of(readings)[context.rule])
     if narrows and not context.records.prospective:
         told = f"no act and no field of the log shows '{narrows}'"
-        return Refused(told, REMEDY, reason="no_such_field")
+        return _refused(told, "no_such_field")
     if late := _barred_when_late(readings, context.rule):
         either = "may ask for it within that time, or allow it within that time only"
         told = f"to bar what comes later than '{late}' {either}"
@@ -119,6 +131,16 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
             told, "say it in a sentence of its own, or state the goal's fields", reason="part_not_read"
         )
     return _beside(Material(context))
+
+
+def _refused(told: str, reason: str) -> Refused:
+    return Refused(told, REMEDIES[reason], reason=reason)
+
+
+def _twice(grains: list[Grain]) -> str:
+    """Twice the finest of some grains, the shortest time that they can show."""
+    finest = min(grains, key=lambda grain: GRAIN_LENGTH[grain])
+    return f"2 {finest}s"
 
 
 def _barred_when_late(readings: Readings, rule: int) -> str:
@@ -219,7 +241,7 @@ def _without_others(context: Context, reading: Reading) -> Refused | None:
         return _roleless(context, reading)
     only = " or ".join(n.name for n in reading.only)
     told = f"0 of {context.profile.events:,} rows carry a role other than {only}"
-    return Refused(told, REMEDY, reason="no_such_role")
+    return _refused(told, "no_such_role")
 
 
 def _roleless(context: Context, reading: Reading) -> Refused | None:
@@ -228,7 +250,7 @@ def _roleless(context: Context, reading: Reading) -> Refused | None:
         pairs = [pair for _, pair in _pairs(context, act)]
         if not any(pair.recorded.get("role") for pair in pairs):
             told = f"0 of {sum(pair.rows for pair in pairs):,} rows of {act.activity!r} carry a role"
-            return Refused(told, REMEDY, reason="no_such_role")
+            return _refused(told, "no_such_role")
     return None
 
 
@@ -241,7 +263,7 @@ def _without_those_banned(context: Context, readings: Readings, reading: Reading
     plain = reading.template == "absence" and reading.count == 1 and reading.condition is None
     if plain and not reading.bearers and (unknown := asked_by_no_role(readings, reading)):
         told = f"the schema names no role like '{readings.words(unknown[0])}', who alone is banned from it"
-        return Refused(told, REMEDY, reason="no_such_role")
+        return _refused(told, "no_such_role")
     banned = [n.name for n in reading.bearers]
     doers = {role for a in context.schema.actions if a.name in reading.activities for role in a.roles}
     if not banned or not doers or doers & set(banned):
@@ -250,7 +272,7 @@ def _without_those_banned(context: Context, readings: Readings, reading: Reading
         return _roleless(context, reading)
     those = " or ".join(banned)
     told = f"0 of {context.profile.events:,} rows carry the role {those}, who alone is banned from it"
-    return Refused(told, REMEDY, reason="no_such_role")
+    return _refused(told, "no_such_role")
 
 
 def _pairs(context: Context, act: ActRead) -> Iterator[tuple[str, PairProfile]]:
@@ -278,7 +300,7 @@ def _unrecorded(context: Context, readings: Readings, acts: list[ActRead]) -> Re
         else f"0 of {context.profile.events:,} rows"
     )
     told = f"no act like '{words}' is recorded ({unseen.activity}: {rows}){nearest}"
-    return Refused(told, REMEDY, reason="no_such_act")
+    return _refused(told, "no_such_act")
 
 
 def _compares_persons(readings: Readings, reading: Reading) -> bool:
@@ -308,7 +330,7 @@ def _nameless(context: Context, acts: list[ActRead]) -> Refused | None:
         rows = sum(pair.rows for pair in pairs)
         if not any(pair.recorded.get("resource") for pair in pairs):
             told = f"the log names no individuals: 0 of {rows:,} rows of {act.activity!r} say who acted"
-            return Refused(told, REMEDY, reason="names_no_individuals")
+            return _refused(told, "names_no_individuals")
     everyone = [pair for act in acts for _, pair in _pairs(context, act) if pair.recorded.get("resource")]
     names = {pair.sole.get("resource") for pair in everyone}
     if len(names) == 1 and None not in names and max(pair.cases for pair in everyone) > 1:
@@ -316,7 +338,7 @@ def _nameless(context: Context, acts: list[ActRead]) -> Refused | None:
             f"the log names no individuals: {names.pop()!r} stands in all rows of "
             f"{', '.join(a.activity for a in acts)}"
         )
-        return Refused(told, REMEDY, reason="names_no_individuals")
+        return _refused(told, "names_no_individuals")
     return None
 
 
@@ -335,7 +357,7 @@ def _persons_apart(material: Material) -> Refused | None:
     meant = apart[0].activation
     told = f"another person than did {meant.activity!r}" if meant else "another person"
     return Refused(
-        f"{told} is asked for, and a {declare_name(apart[0].template)} compares persons only with the act "
+        f"{told} is asked for, and {declare_name(apart[0].template)} compares persons only with the act "
         "that opens the rule",
         "state that duty apart, or leave the person out",
         reason="names_no_individuals",
@@ -371,11 +393,8 @@ def _unread_person(material: Material, reading: Reading) -> Refused | None:
     known = {verb for form in re.findall(r"\w+", told.lower()) for verb in lemmas(form, "v")}
     if known & set(lemmas(who["did"].lower(), "v")):
         return None
-    return Refused(
-        f"another person than who {who['did']!r} is asked for, and no act like that was read",
-        REMEDY,
-        reason="no_such_act",
-    )
+    told = f"another person than who {who['did']!r} is asked for, and no act like that was read"
+    return _refused(told, "no_such_act")
 
 
 def _coarse(context: Context, readings: Readings, reading: Reading) -> Refused | None:
@@ -395,7 +414,8 @@ def _coarse(context: Context, readings: Readings, reading: Reading) -> Refused |
                 f"the log keeps {ORDINALS[known[0]]} for {act.activity!r}, the sentence asks for "
                 f"{readings.words(reading.time.span)}"
             )
-            return Refused(told, REMEDY, reason="too_coarse")
+            remedy = f"ask for {_twice(known)} or more, or record times more finely"
+            return Refused(told, remedy, reason="too_coarse")
     return None
 
 
@@ -424,8 +444,9 @@ def _fieldless(context: Context, readings: Readings, reading: Reading, acts: lis
     place = next((a.location for a in acts if a.location is not None), None)
     if place is not None and "location" not in kept:
         told = f"the log keeps no places, the sentence asks for '{readings.words(place.span)}'"
-        return Refused(told, REMEDY, reason="no_such_field")
+        remedy = "leave the place out, or say under records.columns.location which column holds it"
+        return Refused(told, remedy, reason="no_such_field")
     if reading.condition is not None and not kept & _fields_for(context, readings.words(reading.condition)):
         told = f"no act and no field of the log shows '{readings.words(reading.condition).strip()}'"
-        return Refused(told, REMEDY, reason="no_such_field")
+        return _refused(told, "no_such_field")
     return None
