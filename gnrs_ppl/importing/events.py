@@ -140,7 +140,8 @@ def events_of(
         No row can be used, or the rows do not come out as imported and set aside.
     """
     if staging.one("SELECT count(*) FROM raw") == (0,):
-        raise staging.error("has no rows that could be read", "give a log with events in it")
+        why = "".join(f" ({reason}: {count:,})" for reason, count in staging.aside.reasons.most_common(1))
+        raise staging.error(f"has no rows that could be read{why}", "give a log with events in it")
     columns = guess_columns(staging, found, told)
     said = list(found.said)
     activity, case = staging.cell(columns["activity"].value), staging.cell(columns["case_id"].value)
@@ -240,14 +241,10 @@ def _offsets(staging: Staging, time: str) -> Counter[str]:
 
 def fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
     """Put rows of text into a table."""
-    for start in range(0, len(rows), 1000):
-        part = rows[start : start + 1000]
-        cells = [cell for row in part for cell in row]
-        staging.connection.execute(
-            f"INSERT INTO {table} VALUES "
-            f"{', '.join(['(' + ', '.join('?' * len(part[0])) + ')'] * len(part))}",
-            cells,
-        )
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        cells = ", ".join("unnest(?::VARCHAR[])" for _ in columns)
+        staging.connection.execute(f"INSERT INTO {table} SELECT {cells}", columns)
 
 
 def is_name(text: str) -> bool:

@@ -10,9 +10,11 @@ from xml.etree.ElementTree import Element
 
 from gnrs_ppl.context.table import MAX_ROWS
 from gnrs_ppl.errors import one_line
+from gnrs_ppl.importing.events import fill
 from gnrs_ppl.importing.staging import Found, Staging, bytes_of
 from gnrs_ppl.importing.xml import Growing, local
 
+NAME = "case:concept:name"
 VALUES = frozenset({"string", "date", "int", "float", "boolean", "id"})
 HOLDERS = frozenset({"list", "container", "values"})
 
@@ -30,7 +32,7 @@ def read_xes(path: Path, staging: Staging) -> Found:
         document = Growing(stream, str(path))
         for root in document:
             log.grow(root, document)
-        staging.finish()
+        log.finish()
         found = log.found()
         found.fingerprint = stream.digest.hexdigest()
         if stream.zipped:
@@ -45,6 +47,9 @@ class _Log:
         self.staging = staging
         self.events: list[dict[str, str]] = []
         self.number = 0
+        self.loose: list[dict[str, str]] = []
+        self.names: set[str] = set()
+        self.unnamed: list[tuple[int, str]] = []
         self.extensions: list[str] = []
         self.classifiers: list[tuple[str, str]] = []
         self.globals: Counter[str] = Counter()
@@ -62,7 +67,9 @@ class _Log:
             if kind == "trace":
                 self._end(element)
             elif kind == "event":
-                self.staging.skip("an event outside any trace", self._attributes(element))
+                self.loose.append(self._attributes(element))
+                if self.number:
+                    self._set_loose_aside()
             else:
                 self._header(element, kind)
         if len(root) and self._kind(root[-1].tag) == "trace":
@@ -73,7 +80,7 @@ class _Log:
         complete = document.take(trace)
         kept = [element for element in complete if not self._event(element)]
         trace[:0] = kept
-        if len(self.events) > MAX_ROWS:
+        if len(self.events) + len(self.loose) > MAX_ROWS:
             raise self.staging.error(f"holds more than {MAX_ROWS:,} events", "give the log in parts")
 
     def _event(self, element: Element) -> bool:
@@ -86,15 +93,57 @@ class _Log:
         for element in trace:
             self._event(element)
         self.number += 1
+        self._set_loose_aside()
         own = {f"case:{key}": value for key, value in self._attributes(trace).items()}
-        if "case:concept:name" not in own:
+        name = own.get(NAME, "").strip()
+        if not name:
             self.faults["traces without a name, numbered as they come"] += 1
-            own["case:concept:name"] = f"trace {self.number}"
         if not self.events:
             self.faults["traces without events"] += 1
+        elif not name or name in self.names:
+            self.unnamed.append((self.number, name))
+            own[NAME] = f"\x01{self.number}"  # no text of XML holds that sign
+        else:
+            self.names.add(name)
         for event in self.events:
+            if not own.keys().isdisjoint(event):
+                self.faults["events with an attribute that their trace has too, which is taken"] += 1
             self.staging.add(event | own)
         self.events = []
+
+    def _set_loose_aside(self) -> None:
+        """Where there are traces, what stands outside belongs to no case."""
+        for event in self.loose:
+            self.staging.skip("an event outside any trace", event)
+        self.loose = []
+
+    def finish(self) -> None:
+        """Make the rows: a trace without a name of its own gets one that no other has."""
+        for event in self.loose:
+            self.staging.add(event)
+        self.staging.finish()
+        names: list[tuple[str, ...]] = []
+        tried: Counter[str] = Counter()
+        for number, name in self.unnamed:
+            base = name or f"trace {number}"
+            tried[base] = max(tried[base], 1)
+            new = base
+            while new in self.names:
+                tried[base] += 1
+                new = f"{base} ({tried[base]})"
+            self.names.add(new)
+            names.append((f"\x01{number}", new))
+        repeated = [new for (_, name), (_, new) in zip(self.unnamed, names, strict=True) if name]
+        if repeated:
+            what = (
+                f"traces with the name of an earlier one, kept apart as cases of their own ({repeated[0]!r})"
+            )
+            self.faults[what] = len(repeated)
+        if names:
+            cell = self.staging.cell(NAME)
+            self.staging.connection.execute("CREATE TABLE named (placed VARCHAR, name VARCHAR)")
+            fill(self.staging, "named", names)
+            self.staging.connection.execute(f"UPDATE raw SET {cell} = name FROM named WHERE {cell} = placed")
 
     def _kind(self, tag: str) -> str:
         """Name of a tag without its namespace, looked up once."""

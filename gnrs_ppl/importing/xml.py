@@ -4,9 +4,10 @@ elements.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Protocol
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.parsers import expat
 
@@ -17,6 +18,7 @@ MAX_DEPTH = 100
 MAX_HELD = 64 << 20
 """Bytes of which nothing is complete: an element, or text, longer than this is refused."""
 _CHUNK = 1 << 16
+_ENCODING = re.compile(rb"""<\?xml[^>]*\bencoding\s*=\s*["']([\w.-]+)""")
 
 
 class Readable(Protocol):
@@ -51,6 +53,7 @@ class Growing:
         self.final = False
         self._roots: list[Element] = []
         self._waiting = 0
+        self._token = 0  # bytes since the chunk in which an element last began
 
     def __iter__(self) -> Iterator[Element]:
         """The root element, each time when more of the document hangs on it.
@@ -64,9 +67,14 @@ class Growing:
         """
         parser = XMLParser(target=TreeBuilder(element_factory=self._made))
         head = _Head(self.source)
+        chunk, encoding = b"", b"utf-8"
         try:
             while not self.final:
-                chunk = self.stream.read(_CHUNK)
+                # with every chunk the parser looks at a token that goes on from its start again
+                chunk = self.stream.read(max(_CHUNK, self._token))
+                self._token += len(chunk)
+                if stated := _ENCODING.match(chunk):
+                    encoding = stated[1].lower()
                 head.look(chunk)
                 if chunk:
                     parser.feed(chunk)
@@ -78,11 +86,19 @@ class Growing:
                 if self._roots:
                     yield self._roots[0]
         except (ParseError, expat.ExpatError, LookupError, ValueError) as error:
-            problem = f"is not well-formed XML ({one_line(str(error), 120)})"
-            raise InputError(problem, "export or fetch it again", source=self.source) from None
+            problem, remedy = (
+                f"is not well-formed XML ({one_line(str(error), 120)})",
+                "export or fetch it again",
+            )
+            text = chunk.decode(errors="surrogateescape")[4:-4]  # a chunk may cut a sign at either end
+            if encoding == b"utf-8" and re.search("[\udc80-\udcff]", text):
+                problem = f"is not UTF-8, though its first line names no other encoding ({one_line(str(error), 120)})"
+                remedy = 'let it begin with the one it has: <?xml version="1.0" encoding="ISO-8859-1"?>'
+            raise InputError(problem, remedy, source=self.source) from None
 
     def _made(self, tag: str, attributes: dict[str, str]) -> Element:
         element = Element(tag, attributes)
+        self._token = 0
         if not self._roots:
             self._roots.append(element)
         return element
@@ -96,7 +112,7 @@ class Growing:
                     f"nests elements deeper than {MAX_DEPTH}", "is this the right file?", source=self.source
                 )
             element = element[-1] if len(element) else None
-        if self._waiting > MAX_HELD:
+        if max(self._waiting, self._token) > MAX_HELD:
             raise InputError(
                 f"holds more than {MAX_HELD:,} bytes in one piece",
                 "is this the right file?",
@@ -119,26 +135,23 @@ class _Head:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.parser: Any = expat.ParserCreate()
-        self.parser.StartDoctypeDeclHandler = self._refuse
-        self.parser.EntityDeclHandler = self._refuse
-        self.parser.StartElementHandler = self._begun
+        self.parser: XMLParser | None = XMLParser(target=self)
 
     def look(self, chunk: bytes) -> None:
         if self.parser is not None:
             try:
-                self.parser.Parse(chunk, not chunk)
+                self.parser.feed(chunk)
             except _Begun:
                 self.parser = None
 
-    def _refuse(self, *_: object) -> None:
+    def doctype(self, *_: object) -> None:
         raise InputError(
             "holds a document type, with which entities could be declared",
             "take the <!DOCTYPE …> out",
             source=self.source,
         )
 
-    def _begun(self, *_: object) -> None:
+    def start(self, *_: object) -> None:
         raise _Begun
 
 
