@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from sqlite3 import connect
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import duckdb
 import pytest
 import small
 from refused import lines, recorded, sites
@@ -230,3 +236,201 @@ def test_a_refused_sentence_says_what_mends_it(tmp_path: Path, monkeypatch: pyte
     assert not faults, "\n".join(faults)
     missing = sites("candidates/refusals.py", "candidates/beside.py", "candidates/data.py") - hits - ELSEWHERE
     assert not missing, lines(missing)
+
+
+EVENTS = "case_id,activity,timestamp\na,Open,2026-03-01T09:00:00Z\na,Close,2026-03-02T09:00:00Z\nb,Open,2026-03-03T09:00:00Z\n"
+XES = '<log><trace><string key="concept:name" value="a"/>{}</trace></log>'.format(
+    "".join(
+        f'<event><string key="concept:name" value="{a}"/><date key="time:timestamp" value="2026-03-0{d}T09:00:00Z"/></event>'
+        for a, d in (("Open", 1), ("Close", 2))
+    )
+)
+BPMN = '<definitions><process><task id="t1" name="Open claim"/><task id="t2" name="Close claim"/><sequenceFlow sourceRef="t1" targetRef="t2"/></process></definitions>'
+OCEL = {
+    "eventTypes": [{"name": "Open", "attributes": []}],
+    "objectTypes": [{"name": "claim", "attributes": []}],
+    "objects": [{"id": "c1", "type": "claim"}],
+    "events": [
+        {
+            "id": f"e{d}",
+            "type": "Open",
+            "time": f"2026-03-0{d}T09:00:00Z",
+            "relationships": [{"objectId": "c1", "qualifier": "of"}],
+        }
+        for d in (1, 2)
+    ],
+}
+TABLES = (
+    "CREATE TABLE ticket (id INTEGER PRIMARY KEY, opened_at TEXT, state TEXT)",
+    "INSERT INTO ticket VALUES (1, '2026-03-01T09:00:00', 'open'), (2, '2026-03-02T09:00:00', 'open')",
+)
+OCEL_TABLES = (
+    "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT)", "INSERT INTO event_map_type VALUES ('Open', 'Open')",
+    "CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT)", "INSERT INTO object_map_type VALUES ('claim', 'claim')",
+    "CREATE TABLE event (ocel_id TEXT, ocel_type TEXT)", "INSERT INTO event VALUES ('e1', 'Open'), ('e2', 'Open')",
+    "CREATE TABLE object (ocel_id TEXT, ocel_type TEXT)", "INSERT INTO object VALUES ('c1', 'claim')",
+    "CREATE TABLE event_Open (ocel_id TEXT, ocel_time TEXT)", "INSERT INTO event_Open VALUES ('e1', '2026-03-01T09:00:00Z'), ('e2', '2026-03-02T09:00:00Z')",
+    "CREATE TABLE object_claim (ocel_id TEXT)", "INSERT INTO object_claim VALUES ('c1')",
+    "CREATE TABLE event_object (ocel_event_id TEXT, ocel_object_id TEXT, ocel_qualifier TEXT)", "INSERT INTO event_object VALUES ('e1', 'c1', ''), ('e2', 'c1', '')",
+    "CREATE TABLE object_object (ocel_source_id TEXT, ocel_target_id TEXT, ocel_qualifier TEXT)",
+)  # fmt: skip
+
+
+def sqlite(*statements: str) -> bytes:
+    """The bytes of a database that some statements make."""
+    with closing(connect(":memory:")) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+        return database.serialize()
+
+
+def parquet() -> bytes:
+    """A small log as the bytes of a Parquet file."""
+    with TemporaryDirectory() as folder:
+        duckdb.sql(
+            "SELECT 'a' AS case_id, 'Open' AS activity, TIMESTAMP '2026-03-01 09:00' AS \"timestamp\""
+        ).write_parquet(f"{folder}/log")
+        return (Path(folder) / "log").read_bytes()
+
+
+TOO_MUCH = (
+    "f'holds more than {",
+    "f'holds a line longer than {",
+    "f'nests elements deeper than {",
+    "f'its context would be larger",
+)
+"""Limits of size, which the tests of hostile files reach."""
+UNREAD = {
+    ("importing/database.py", "f'its table {one_line(table, 60)!r} has no columns that can be read'"),
+    (
+        "importing/events.py",
+        "f'its {staging.read:,} rows are not the {rows:,} imported, {joined.row",
+    ),  # a fault of ours
+    (
+        "importing/run.py",
+        "f'the context made of it would be refused ({one_line(error.problem, 16",
+    ),  # a fault of ours
+    ("importing/staging.py", "f'cannot be read ({error.strerror or error})'"),
+    ("importing/table.py", "f'is not readable ({problem})'"),
+    *(site for site in sites("importing/sql.py")),
+}
+"""What a damaged disk or a database elsewhere brings about, in tests of their own."""
+
+
+class Imported(NamedTuple):
+    """A source that is refused, what the line says, and the source or options that its remedy asks for."""
+
+    problem: str
+    remedy: str
+    source: str | bytes
+    mended: str | bytes | tuple[str, ...]
+    options: tuple[str, ...] = ()
+    name: str = "log.csv"
+    mended_name: str = ""
+    limit: tuple[str, str, int] | None = None
+
+
+IMPORTS = [
+    Imported("is empty", "give a log with events in it", "", EVENTS),
+    Imported("has no rows that could be read", "give a log with events in it", EVENTS.splitlines()[0] + "\n", EVENTS),
+    Imported("is Parquet under another name", "name it so that it ends in .parquet", parquet(), parquet(), mended_name="log.parquet"),
+    Imported("is no column of the event table", "use one of event_id", EVENTS, ("--column", "activity=activity"), ("--column", "act=activity")),
+    Imported("no column 'activty'", "did you mean 'activity'?", EVENTS, ("--column", "activity=activity"), ("--column", "activity=activty")),
+    Imported("no column looks like a timestamp", "say which: --column timestamp=NAME", EVENTS.replace("timestamp", "x").replace("2026-03-0", "n"), EVENTS),
+    Imported("different activities, more than 2", "--column activity=NAME", "case_id,activity,timestamp,kind\na,Open,2026-03-01T09:00:00Z,x\na,Close,2026-03-02T09:00:00Z,y\nb,Deny,2026-03-03T09:00:00Z,x\n", ("--column", "activity=kind"), limit=("gnrs_ppl.importing.events", "MAX_ACTIVITIES", 2)),
+    Imported("none of its 3 rows can be used", "--column", EVENTS.replace("activity", "Activity ").replace("a,", ",").replace("b,", ","), ("--column", "case_id=Activity", "--column", "activity=Activity"), ("--column", "case_id=case_id")),
+    Imported("two columns are named 'activity'", "rename one of them", EVENTS.replace("case_id", "activity", 1), EVENTS),
+    Imported("'Europe/Amstredam' is no time zone", "give one such as Europe/Amsterdam", EVENTS, ("--zone", "Europe/Amsterdam"), ("--zone", "Europe/Amstredam")),
+    Imported("its root is 'logg', not a log", "give an XES log", XES.replace("log>", "logg>"), XES, name="log.xes"),
+    Imported("is not well-formed XML", "export or fetch it again", XES[:-20], XES, name="log.xes"),
+    Imported("holds a document type", "take the <!DOCTYPE …> out", f"<!DOCTYPE log>{XES}", XES, name="log.xes"),
+    Imported("holds no task with a name", "give a BPMN model with named tasks", BPMN.replace("task", "event"), BPMN, name="model.bpmn"),
+    Imported("holds more than 1 tasks", "give it in parts", BPMN, BPMN.replace('<task id="t2" name="Close claim"/>', ""), name="model.bpmn", limit=("gnrs_ppl.importing.bpmn", "MOST_TASKS", 1)),
+    Imported("bytes; is this the right file?", "is this the right file?", BPMN + " " * 1000, BPMN, name="model.bpmn", limit=("gnrs_ppl.importing.bpmn", "MAX_BPMN", 500)),
+    Imported("holds no event that can be read", "give an OCEL 2.0 log with events in it", json.dumps(OCEL | {"events": []}), json.dumps(OCEL), name="log.json"),
+    Imported("holds no object, so nothing can be a case", "give a log whose events name objects", json.dumps(OCEL | {"objects": []}), json.dumps(OCEL), name="log.json"),
+    Imported("no type of object 'claims'", "did you mean 'claim'?", json.dumps(OCEL), ("--case", "claim"), ("--case", "claims"), name="log.json"),
+    Imported("is not readable JSON", "export or fetch it again", json.dumps(OCEL)[:-1], json.dumps(OCEL), name="log.json"),
+    Imported("holds more than 1 events or objects", "give the log in parts", json.dumps(OCEL), json.dumps(OCEL | {"events": OCEL["events"][:1]}), name="log.json", limit=("gnrs_ppl.importing.ocel", "MAX_EVENTS", 1)),
+    Imported("bytes of JSON", "give it as SQLite or XML", json.dumps(OCEL), sqlite(*OCEL_TABLES), name="log.json", limit=("gnrs_ppl.importing.ocel", "MAX_JSON", 100)),
+    Imported("is not a whole SQLite database", "export or fetch it again", sqlite(*TABLES)[:3000], sqlite(*TABLES), name="log.sqlite"),
+    Imported("has no table whose rows have a time", "name a column of times …_at or …_date, or declare it DATE or TIMESTAMP", sqlite(*(statement.replace("opened_at", "opened") for statement in TABLES)), sqlite(*TABLES), name="log.sqlite"),
+    Imported("no column or table 'tickets' among those with times", "it has ticket", sqlite(*TABLES), ("--case", "ticket"), ("--case", "tickets"), name="log.sqlite"),
+    Imported("is not a whole gzip file", "fetch or export it again", gzip.compress(EVENTS.encode())[:-9], gzip.compress(EVENTS.encode()), name="log.csv.gz"),
+    Imported("more than 3 different attributes", "leave out those no rule needs", '{"case_id": "a", "activity": "Open", "timestamp": "2026-03-01", "note": "x"}\n', '{"case_id": "a", "activity": "Open", "timestamp": "2026-03-01"}\n', name="log.jsonl", limit=("gnrs_ppl.importing.staging", "MAX_COLUMNS", 3)),
+    Imported("lacks the table object or object_map_type", "export it again", sqlite(*OCEL_TABLES[:2], *OCEL_TABLES[4:]), sqlite(*OCEL_TABLES), name="log.sqlite"),
+    Imported("bytes once unpacked", "give it in parts", gzip.compress((XES + " " * 5000).encode()), gzip.compress(EVENTS.encode()), name="log.xes.gz", mended_name="log.csv.gz", limit=("gnrs_ppl.importing.staging", "MAX_BYTES", 1000)),
+]  # fmt: skip
+
+
+def test_a_refused_import_says_what_mends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = []
+    with recorded(monkeypatch) as hits:
+        for number, case in enumerate(IMPORTS):
+            with monkeypatch.context() as within:
+                if case.limit:
+                    module, name, value = case.limit
+                    within.setattr(import_module(module), name, value)
+                source, out = tmp_path / case.name, str(tmp_path / f"out{number}")
+                source.write_bytes(case.source if isinstance(case.source, bytes) else case.source.encode())
+                code = run(["import", str(source), "--out", out, *case.options])
+                printed = capsys.readouterr()
+                if code not in (2, 3) or case.problem not in printed.err or case.remedy not in printed.err:
+                    faults.append(f"{code} {printed.err.strip()!r} for {case.problem!r}; {case.remedy!r}")
+                mended, options = (
+                    (case.source, case.mended)
+                    if isinstance(case.mended, tuple)
+                    else (case.mended, case.options)
+                )
+                source = tmp_path / (case.mended_name or case.name)
+                source.write_bytes(mended if isinstance(mended, bytes) else mended.encode())
+                code = run(["import", str(source), "--out", out, *options])
+                printed = capsys.readouterr()
+                if code:
+                    faults.append(f"{code} {printed.err.strip()!r} after {case.remedy!r}")
+        _imported_again(tmp_path, capsys, faults)
+    assert not faults, "\n".join(faults)
+    missing = sites("importing") - hits
+    missing = {site for site in missing if not site[1].startswith(TOO_MUCH) and site not in UNREAD}
+    assert not missing, lines(missing)
+
+
+def _imported_again(folder: Path, capsys: pytest.CaptureFixture[str], faults: list[str]) -> None:
+    """A folder that was edited, or is not the importer's: what is asked for is done in turn."""
+    source, out, other = folder / "again.csv", folder / "again", 0
+    source.write_text(EVENTS)
+    for change, line, options in (
+        ("", "", ()),
+        (
+            "context.yaml",
+            "was changed by hand; add --update to keep that, or name a new folder",
+            ("--update",),
+        ),
+        ("import.json", "is not what gnrs import writes; name a new folder", ()),
+        ("", "was not written by gnrs import; name a new folder", ()),
+    ):
+        if change:
+            (out / change).write_text(
+                (out / change).read_text() + "# mine\n" if change.endswith("yaml") else "[]"
+            )
+        elif line:
+            (out / "import.json").unlink()
+        update = ("--update",) if line and not options else ()
+        code = run(["import", str(source), "--out", str(out), *update])
+        printed = capsys.readouterr()
+        if line not in printed.err or bool(line) != bool(code):
+            faults.append(f"{code} {printed.err.strip()!r} for {line!r}")
+        if line and run(
+            [
+                "import",
+                str(source),
+                "--out",
+                str(out if options else folder / f"other{(other := other + 1)}"),
+                *options,
+            ]
+        ):
+            faults.append(f"{capsys.readouterr().err.strip()!r} after {line!r}")
+        capsys.readouterr()

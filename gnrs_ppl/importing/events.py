@@ -34,6 +34,8 @@ NOTHING = (
     "not available",
 )
 """Texts that stand for nothing in a column of people, roles, places or things."""
+MAX_ACTIVITIES = 5000
+"""Different activities that a log may have."""
 NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$"
@@ -180,9 +182,10 @@ def events_of(
             "say which column is what: --column",
         )
     distinct = staging.one(f"SELECT count(DISTINCT {activity}) FROM raw")[0]
-    if distinct > 5000:
+    if distinct > MAX_ACTIVITIES:
         raise staging.error(
-            f"column {columns['activity'].value!r} holds {distinct:,} different activities, more than 5,000",
+            f"column {columns['activity'].value!r} holds {distinct:,} different activities, more than "
+            f"{MAX_ACTIVITIES:,}",
             "say another: --column activity=NAME",
         )
     return Events(staging, columns, made, _attributes(staging), said, rows, offsets, order, joined.rows)

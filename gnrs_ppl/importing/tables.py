@@ -99,7 +99,9 @@ def read_tables(database: Database, staging: Staging, case: str | None) -> Found
     timed = _timed(database, tables, found)
     if not timed:
         raise staging.error(
-            "has no table whose rows have a time", f"it has {', '.join(list(tables)[:12]) or 'no tables'}"
+            "has no table whose rows have a time",
+            "name a column of times …_at or …_date, or declare it DATE or TIMESTAMP; its tables: "
+            f"{', '.join(list(tables)[:12]) or 'none'}",
         )
     for one in timed:
         _stage(database, one, tables, staging)
