@@ -51,7 +51,7 @@ def read_sqlite(path: Path, staging: Staging, case: str | None) -> Found:
             ):
                 connection.execute(f"PRAGMA {pragma}")
             tables = tables_of(connection)
-            if {"event", "object", "event_map_type"} <= set(tables):
+            if {"event", "object", "event_object"} <= set(tables):
                 from gnrs_ppl.importing import ocel
 
                 return ocel.read_sqlite(path, staging, case, connection, fingerprint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
+import re
 from pathlib import Path
 
 from gnrs_ppl.context.files import require_regular
@@ -43,13 +43,10 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
     text = _text(head).lstrip()
     if text.startswith("<"):
         return _read_xml(path, staging, head, case)
-    if text.startswith("{"):
-        from gnrs_ppl.importing.ocel import read_json
-        from gnrs_ppl.importing.table import read_json_lines
+    if re.match(r"\{|\[\s*[\[{\]]", text):
+        from gnrs_ppl.importing.table import read_json
 
-        if _is_ocel(text):
-            return read_json(path, staging, case)
-        return read_json_lines(path, staging)
+        return read_json(path, staging, case)
     if not text:
         raise InputError("is empty", "give a log with events in it", source=str(path))
     from gnrs_ppl.importing.table import read_table
@@ -94,16 +91,3 @@ def _text(head: bytes) -> str:
         if head.startswith(mark):
             return head[len(mark) :].decode(encoding, "replace")
     return head.decode("utf-8", "replace")
-
-
-def _is_ocel(text: str) -> bool:
-    """Whether JSON is one log of OCEL 2.0 and not a row in each line."""
-    first_line, ended, _ = text.partition("\n")
-    try:
-        first = json.loads(first_line)
-    except (ValueError, RecursionError):
-        # no whole object in what was looked at: spread over lines, or one line longer than that
-        return not ended or any(
-            f'"{key}"' in text for key in ("objectTypes", "eventTypes", "events", "objects")
-        )
-    return isinstance(first, dict) and isinstance(first.get("events"), list) and "objects" in first

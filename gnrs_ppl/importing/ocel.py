@@ -9,17 +9,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.columns import NAMES, letters
+from gnrs_ppl.importing.database import rows_of, tables_of
 from gnrs_ppl.importing.staging import Found, Staging, bytes_of, text_of
+from gnrs_ppl.importing.times import read_times
 from gnrs_ppl.importing.xml import Growing, local
 
-MAX_JSON = 1 << 29
-"""Bytes of an OCEL file in JSON, which is read whole."""
 MAX_EVENTS = 5_000_000
 """Events, and objects, of an OCEL log, which are held in memory."""
 SHARED = 50.0
@@ -102,6 +103,7 @@ class Ocel:
             )
         self._drop_dangling()
         owners, kind, sure, why = self._cases(case)
+        moments = self._moments()
         people = self._people(kind)
         types = sorted(self.object_types)
         several = 0
@@ -128,7 +130,7 @@ class Ocel:
             if not cases:
                 self.staging.skip(f"its objects lead to no {kind!r}", row)
             for name in cases:
-                self.staging.add(row | {"case:id": name} | self._values(name, event.time))
+                self.staging.add(row | {"case:id": name} | self._values(name, event.time, moments))
         self.staging.finish()
         found = Found(
             form, activities=dict(self.event_types), objects={t: n for t, n in self.object_types.items() if n}
@@ -147,7 +149,8 @@ class Ocel:
                 found.hints[column] = (f"person:{column}", f"an object of type {people!r}")
         found.sure["case_id"] = sure
         found.said.append(
-            f"a case is an object of type {kind!r} ({why}); --case takes {', '.join(map(repr, types[:12]))}"
+            f"a case is an object of type {kind!r} ({why}); --case takes "
+            f"{', '.join(repr(name) for name in types if self.object_types[name])[:400]}"
         )
         found.said.append(
             f"{len(self.events):,} events, {len(self.objects):,} objects, {self.changes:,} values of "
@@ -155,9 +158,10 @@ class Ocel:
         )
         if several:
             found.said.append(f"{several:,} events belong to several cases and stand once in each")
-        unused = [name for name, count in self.event_types.items() if not count]
-        if unused:
-            found.said.append(f"declared, and on no event: {', '.join(map(repr, unused[:12]))}")
+        for what, counts in (("event", self.event_types), ("object", self.object_types)):
+            unused = [name for name, count in counts.items() if not count]
+            if unused:
+                found.said.append(f"declared, and of no {what}: {', '.join(map(repr, unused[:12]))}")
         found.said += [f"{count:,} {what}" for what, count in sorted(self.faults.items())]
         return found
 
@@ -279,47 +283,44 @@ class Ocel:
         ]
         return {"person:resource": who[0]} | ({"person:role": roles[0][0][1]} if roles and roles[0] else {})
 
-    def _values(self, name: str, time: str) -> dict[str, str]:
+    def _moments(self) -> dict[str, float]:
+        """The times of events and of objects' values -> seconds since 1970; without those that cannot be read."""
+        texts = dict.fromkeys(event.time for event in self.events.values())
+        texts |= dict.fromkeys(
+            at for thing in self.objects.values() for values in thing.values.values() for at, _ in values
+        )
+        found = {text: _instant(text) for text in texts}
+        others = read_times(text for text, moment in found.items() if moment is None).written
+        found |= {text: _instant(written) for text, written in others.items() if written}
+        return {text: moment for text, moment in found.items() if moment is not None}
+
+    def _values(self, name: str, time: str, moments: dict[str, float]) -> dict[str, str]:
         """Attributes of a case's object as of a time."""
         found = {}
         for attribute, values in self.objects[name].values.items():
-            if len(values) == 1:
-                found[f"case:{attribute}"] = values[0][1]
-            else:
-                timed = sorted((_instant(at), value) for at, value in values)
-                place = bisect_right([at for at, _ in timed], _instant(time)) - 1
-                found[f"case:{attribute}"] = timed[max(place, 0)][1]
+            if time not in moments or any(at not in moments for at, _ in values):
+                self.faults["values of objects whose time, or the event's, cannot be read, left out"] += 1
+                continue
+            timed = sorted(((moments[at], value) for at, value in values), key=itemgetter(0))
+            place = bisect_right([at for at, _ in timed], moments[time]) - 1
+            if place >= 0:
+                found[f"case:{attribute}"] = timed[place][1]
         return found
 
 
-def _instant(text: str) -> float:
+def _instant(text: str) -> float | None:
+    """Seconds since 1970; a value without a time was there from the beginning."""
+    if not text:
+        return -inf
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        return 0.0
+        return None
 
 
-def read_json(path: Path, staging: Staging, case: str | None) -> Found:
-    """Stage an OCEL 2.0 log in JSON.
-
-    Raises
-    ------
-    InputError
-        Larger than ``MAX_JSON`` bytes, not readable JSON, or not the shape of OCEL 2.0.
-    """
-    with bytes_of(path) as stream:
-        content = stream.read(MAX_JSON + 1)
-        if len(content) > MAX_JSON:
-            raise staging.error(f"holds more than {MAX_JSON:,} bytes of JSON", "give it as SQLite or XML")
-        stream.read(1)
-        fingerprint = stream.digest.hexdigest()
-    try:
-        data = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise staging.error(
-            f"is not readable JSON: {one_line(str(error), 120)}", "export or fetch it again"
-        ) from None
+def read_json(data: dict[str, Any], staging: Staging, case: str | None) -> Found:
+    """Stage an OCEL 2.0 log in JSON; what has not its shape counts as empty."""
     log = Ocel(staging)
     for what, declared in (("eventTypes", log.event_types), ("objectTypes", log.object_types)):
         declared |= dict.fromkeys((_text(entry, "name") for entry in _list(data, what)), 0)
@@ -336,9 +337,7 @@ def read_json(path: Path, staging: Staging, case: str | None) -> Found:
         attributes = {_text(value, "name"): _text(value, "value") for value in _list(entry, "attributes")}
         ties = [(_text(tie, "objectId"), _text(tie, "qualifier")) for tie in _list(entry, "relationships")]
         log.add_event(Event(_text(entry, "id"), _text(entry, "type"), _text(entry, "time"), attributes, ties))
-    found = log.stage("OCEL 2.0, JSON", case)
-    found.fingerprint = fingerprint
-    return found
+    return log.stage("OCEL 2.0, JSON", case)
 
 
 def _list(entry: Any, key: str) -> list[Any]:
@@ -406,61 +405,104 @@ def _ties(entry: Element) -> Iterator[tuple[str, str]]:
 
 
 def read_sqlite(path: Path, staging: Staging, case: str | None, connection: Any, fingerprint: str) -> Found:
-    """Stage an OCEL 2.0 log in an open SQLite database."""
-    from gnrs_ppl.importing.database import rows_of, tables_of
+    """Stage an OCEL 2.0 log in an open SQLite database.
 
+    The table ``event_Open`` holds the events of one type; ``event_map_type`` says of which. Where an event has
+    a type that is not listed there (its number), or none, the table it stands in says its type.
+    """
     log = Ocel(staging)
-    tables = tables_of(connection)
-    maps = {}
-    for what, declared in (("event", log.event_types), ("object", log.object_types)):
-        if f"{what}_map_type" not in tables or what not in tables:
-            raise InputError(
-                f"lacks the table {what} or {what}_map_type of OCEL 2.0", "export it again", source=str(path)
-            )
-        maps[what] = {
-            text_of(row[0]): f"{what}_{text_of(row[1])}"
-            for row in rows_of(connection, f"{what}_map_type", path)
-            if len(row) > 1
-        }
-        declared |= dict.fromkeys(maps[what], 0)
-        for table in maps[what].values():
-            if table not in tables:
-                log.faults["types whose table is not there"] += 1
+    tables = _Tables(connection, path)
+    types = {"event": tables.types("event", log), "object": tables.types("object", log)}
+    log.event_types = dict.fromkeys(types["event"].values(), 0)
+    log.object_types = dict.fromkeys(types["object"].values(), 0)
     ties: dict[str, list[str]] = defaultdict(list)
-    if "object_object" in tables:
-        for row in rows_of(connection, "object_object", path):
-            ties[text_of(row[0])].append(text_of(row[1]))
+    for one, other in tables.rows("object_object", "ocel_source_id", "ocel_target_id"):
+        ties[one].append(other)
+    kinds: dict[str, str] = {}
     values: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(dict)
-    for table in maps["object"].values():
-        if table in tables:
-            names = tables[table]
-            for row in rows_of(connection, table, path):
-                cells = dict(zip(names, row, strict=True))
-                changed = cells.get("ocel_changed_field")
-                for name, value in cells.items():
-                    if not name.startswith("ocel_") and value is not None and changed in (None, "", name):
-                        held = values[text_of(cells.get("ocel_id"))]
-                        held.setdefault(name, []).append((text_of(cells.get("ocel_time")), text_of(value)))
-    for row in rows_of(connection, "object", path):
-        log.add_object(
-            text_of(row[0]),
-            Object(text_of(row[1]), ties.get(text_of(row[0]), []), values.get(text_of(row[0]), {})),
-        )
+    for table, kind in types["object"].items():
+        for cells in tables.records(table):
+            kinds[cells.get("ocel_id", "")] = kind
+            changed = cells.get("ocel_changed_field")
+            for name, value in cells.items():
+                if not name.startswith("ocel_") and value and changed in ("", None, name):
+                    held = values[cells.get("ocel_id", "")]
+                    held.setdefault(name, []).append((cells.get("ocel_time", ""), value))
+    for name, kind in tables.rows("object", "ocel_id", "ocel_type"):
+        known = tables.known("object", kind, kinds.get(name), log)
+        log.add_object(name, Object(known, ties.get(name, []), values.get(name, {})))
     named: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in rows_of(connection, "event_object", path) if "event_object" in tables else []:
-        named[text_of(row[0])].append((text_of(row[1]), text_of(row[2]) if len(row) > 2 else ""))
-    told: dict[str, tuple[str, dict[str, str]]] = {}
-    for table in maps["event"].values():
-        if table in tables:
-            for row in rows_of(connection, table, path):
-                texts = dict(zip(tables[table], map(text_of, row), strict=True))
-                attributes = {
-                    name: value for name, value in texts.items() if not name.startswith("ocel_") and value
-                }
-                told[texts.get("ocel_id", "")] = (texts.get("ocel_time", ""), attributes)
-    for row in rows_of(connection, "event", path):
-        time, held_by = told.get(text_of(row[0]), ("", {}))
-        log.add_event(Event(text_of(row[0]), text_of(row[1]), time, held_by, named.get(text_of(row[0]), [])))
+    for event, name, qualifier in tables.rows(
+        "event_object", "ocel_event_id", "ocel_object_id", "ocel_qualifier"
+    ):
+        named[event].append((name, qualifier))
+    told: dict[str, tuple[str, str, dict[str, str]]] = {}
+    for table, kind in types["event"].items():
+        for cells in tables.records(table):
+            attributes = {n: value for n, value in cells.items() if not n.startswith("ocel_") and value}
+            told[cells.get("ocel_id", "")] = (kind, cells.get("ocel_time", ""), attributes)
+    for event, stated in tables.rows("event", "ocel_id", "ocel_type"):
+        kind, time, attributes = told.get(event, ("", "", {}))
+        if event not in told:
+            log.faults["events that stand in no table of a type, which would say their time"] += 1
+        known = tables.known("event", stated, kind, log)
+        log.add_event(Event(event, known, time, attributes, named.get(event, [])))
     found = log.stage("OCEL 2.0, SQLite", case)
     found.fingerprint = fingerprint
     return found
+
+
+class _Tables:
+    """The tables of an OCEL 2.0 log in SQLite, their cells as text."""
+
+    def __init__(self, connection: Any, path: Path) -> None:
+        self.connection, self.path = connection, path
+        self.columns = tables_of(connection)
+        self.listed: dict[str, dict[str, str]] = {}
+
+    def records(self, table: str) -> Iterator[dict[str, str]]:
+        """The rows of a table, none where it is not there."""
+        if table in self.columns:
+            for row in rows_of(self.connection, table, self.path):
+                yield dict(zip(self.columns[table], map(text_of, row), strict=True))
+
+    def rows(self, table: str, *columns: str) -> Iterator[tuple[str, ...]]:
+        """Some columns of a table, by their names or else by where they stand; empty where there is none."""
+        there = self.columns.get(table, [])
+        names = columns if set(columns[:2]) <= set(there) else there[: len(columns)]
+        for cells in self.records(table):
+            yield (*(cells.get(name, "") for name in names), *[""] * (len(columns) - len(names)))
+
+    def types(self, what: str, log: Ocel) -> dict[str, str]:
+        """Table -> the type of which it holds the events, or objects."""
+        listed = {}
+        for kind, mapped in self.rows(f"{what}_map_type", "ocel_type", "ocel_type_map"):
+            # a number names nothing that a rule could speak of, its table does
+            listed[f"{what}_{mapped}"] = mapped if kind.isdigit() and not mapped.isdigit() else kind
+        lost = [f"{kind!r} ({table})" for table, kind in listed.items() if table not in self.columns]
+        extra = [
+            table
+            for table, columns in self.columns.items()
+            if table.startswith(f"{what}_") and table not in listed and "ocel_id" in columns
+        ]
+        self.listed[what] = {table.removeprefix(f"{what}_"): kind for table, kind in listed.items()}
+        for faulty, fault in (
+            (lost, f"types of {what}s whose table is not there"),
+            (extra, f"tables of {what}s that {what}_map_type does not list, which name their type"),
+        ):
+            if faulty:
+                log.faults[f"{fault}: {', '.join(faulty[:12])}"] = len(faulty)
+        return listed | {table: table.removeprefix(f"{what}_") for table in extra}
+
+    def known(self, what: str, stated: str, by_table: str | None, log: Ocel) -> str:
+        """The name of a stated type: itself, or what its table is listed for where that is another sign."""
+        listed = self.listed[what]
+        names = set(listed.values())
+        if stated in names:
+            return stated
+        if stated in listed:
+            return listed[stated]
+        if by_table and (by_table in names or not stated or stated.isdigit()):
+            log.faults[f"{what}s that state no listed type, which their table tells"] += 1
+            return by_table
+        return stated

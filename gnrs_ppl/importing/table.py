@@ -1,8 +1,10 @@
-"""CSV, Parquet and JSON Lines as rows of text."""
+"""CSV, Parquet and JSON as rows of text."""
 
 from __future__ import annotations
 
 import codecs
+import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,10 @@ from gnrs_ppl.importing.staging import Found, Staging, bytes_of, text_of
 
 MAX_LINE = 1 << 23
 """Bytes of a line of JSON."""
+MAX_JSON = 1 << 29
+"""Bytes of a document of JSON, which is read whole."""
+OCEL = frozenset({"objects", "objectTypes", "eventTypes", "ocel:events"})
+"""Keys that an object-centric log has."""
 
 
 def read_table(path: Path, staging: Staging) -> Found:
@@ -47,6 +53,95 @@ def read_table(path: Path, staging: Staging) -> Found:
             staging.aside.add("", "blank line", "")
         form = "Parquet" if path.suffix == ".parquet" else "CSV"
         return Found(form, list(table.said), fingerprint=table.fingerprint())
+
+
+def read_json(path: Path, staging: Staging, case: str | None) -> Found:
+    """Stage JSON: an object in each line, a list of objects, an object that holds one such list, or OCEL 2.0.
+
+    Raises
+    ------
+    InputError
+        Larger than ``MAX_JSON`` bytes, not readable, or no rows in it that could be told from the rest.
+    """
+    with bytes_of(path) as stream:
+        content = stream.read(MAX_LINE)
+        lines = content.removeprefix(codecs.BOM_UTF8).strip().split(b"\n", 2)
+        if lines[0].startswith(b"{") and len(lines) > 1 and any(map(_is_row, lines[:2])):
+            return read_json_lines(path, staging)
+        content += stream.read(MAX_JSON + 1 - len(content))
+        if len(content) > MAX_JSON:
+            raise staging.error(
+                f"holds more than {MAX_JSON:,} bytes of JSON", "give JSON Lines: one object a line"
+            )
+        stream.read(1)
+        fingerprint = stream.digest.hexdigest()
+    doubled: Counter[str] = Counter()
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            doubled["keys that stand twice in an object, the last value of which is taken"] += 1
+        return found
+
+    try:
+        data = json.loads(content, parse_float=str, parse_int=str, object_pairs_hook=made)
+    except (ValueError, RecursionError) as error:
+        long = len(lines) == 1 and len(content) > MAX_LINE
+        raise staging.error(
+            f"is not readable JSON: {one_line(str(error), 120)}",
+            f"give JSON Lines of at most {MAX_LINE:,} bytes each" if long else "export or fetch it again",
+        ) from None
+    if isinstance(data, dict) and OCEL & data.keys():
+        from gnrs_ppl.importing import ocel
+
+        found = ocel.read_json(data, staging, case)
+    else:
+        found = _read_rows(data, staging)
+    found.said += [f"{count:,} {what}" for what, count in doubled.items()]
+    found.fingerprint = fingerprint
+    return found
+
+
+def _is_row(line: bytes) -> bool:
+    """Whether a line holds an object of its own, and not a whole object-centric log."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return _is_object(data) and not {"events", "objects"} <= data.keys()
+
+
+def _read_rows(data: Any, staging: Staging) -> Found:
+    """Stage the objects of a list, or of the only list of objects that an object holds."""
+    said = []
+    if isinstance(data, dict):
+        lists = [
+            key for key, value in data.items() if isinstance(value, list) and any(map(_is_object, value))
+        ]
+        if len(lists) > 1:
+            raise staging.error(
+                f"holds {len(lists)} lists of objects ({', '.join(repr(one_line(k, 40)) for k in lists[:5])})",
+                "give the one with the events: [{…}, {…}]",
+            )
+        if lists:
+            said.append(f"the rows are the objects of {lists[0]!r}")
+        data = data[lists[0]] if lists else [data]
+    for row in data:
+        if not _is_object(row):
+            staging.skip("no JSON object", row)
+            continue
+        try:
+            cells = _flat(row)
+        except RecursionError:
+            staging.skip("nested too deep", "")
+        else:
+            staging.add(cells)
+    staging.finish()
+    return Found("JSON", said)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def read_json_lines(path: Path, staging: Staging) -> Found:
