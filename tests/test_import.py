@@ -227,7 +227,7 @@ def test_times_of_other_countries(tmp_path: Path) -> None:
         read_times(["03/04/2024 1:05 PM", "04/25/2024 11:30 AM"]).written["03/04/2024 1:05 PM"]
         == "2024-03-04T13:05:00"
     )
-    assert not read_times(["03/04/2024"]).sure
+    assert [taken.guess for taken in read_times(["03/04/2024"]).taken] == [True]
     assert read_times(["1714000000", "2019/11/03 01:11:19.000", "24 Mar 2024", "soon", "31.02.2024"]).written == {
         "1714000000": "2024-04-24T23:06:40+00:00", "2019/11/03 01:11:19.000": "2019-11-03T01:11:19", "24 Mar 2024": "2024-03-24", "soon": None, "31.02.2024": None,
     }  # fmt: skip

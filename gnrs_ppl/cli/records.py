@@ -25,10 +25,11 @@ class Described(StrEnum):
 
 
 class DateOrder(StrEnum):
-    """Orders of day and month where the year stands last."""
+    """Orders of day and month in a date of numbers."""
 
     day_first = "day-first"
     month_first = "month-first"
+    year_first = "year-first"
 
 
 def import_(
@@ -70,6 +71,14 @@ def import_(
         DateOrder | None,
         typer.Option(help="How 03/04/2024 is meant, where the file does not show it.", show_default=False),
     ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="How times are written: %d-%m-%Y:%H.%M, or epoch-s, epoch-ms, epoch-us, epoch-ns, excel.",
+            show_default=False,
+        ),
+    ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Import again into the folder; what was changed by hand stays.")
     ] = False,
@@ -88,6 +97,7 @@ def import_(
             columns=columns_told(column),
             zone=zone,
             order=dates.value if dates else None,
+            form=time_format,
             update=update,
         )
     if as_json:

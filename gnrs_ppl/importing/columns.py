@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.importing.staging import Found, Staging
+from gnrs_ppl.importing.times import LONGEST, TimeFormat, are_times
 from gnrs_ppl.reading.words import word
+from gnrs_ppl.realize.english import words_of
 
 NAMES: dict[Column, tuple[str, ...]] = {
     "timestamp": (
@@ -168,7 +170,15 @@ LIFECYCLE = frozenset(
     }
 )
 """Values of a column that says how far an act was, and not which."""
-TIME = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?$"
+SAMPLE = 200
+"""Filled cells of a column that are looked at to see whether it holds times."""
+TIMED = frozenset(
+    {
+        "date", "time", "timestamp", "at", "on", "datetime", "when", "ts", "epoch", "datum", "zeit", "zeitpunkt",
+        "zeitstempel", "uhrzeit", "fecha", "heure", "horodatage", "tijd", "tijdstip",
+    }
+)  # fmt: skip
+"""Last words of a column that holds times."""
 ENOUGH_TIMES = 0.6
 MOST_ACTIVITIES = 2000
 ENOUGH_ROWS = 20
@@ -176,8 +186,8 @@ ENOUGH_ROWS = 20
 
 
 class Seen(NamedTuple):
-    """A column's cells: how many are filled, how many differ, how many look like times, numbers and numbered
-    names.
+    """A column's cells: how many are filled, how many differ, how many are times, numbers, and times where bare
+    numbers may be.
     """
 
     name: str
@@ -185,6 +195,7 @@ class Seen(NamedTuple):
     distinct: int
     times: int
     numbers: int
+    counted: int
 
 
 class Guess(NamedTuple):
@@ -205,21 +216,35 @@ def letters(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def look(staging: Staging) -> dict[str, Seen]:
+def says_time(name: str) -> bool:
+    """Whether a column's name says that it holds times."""
+    return (
+        bool({*words_of(name).split()[-1:]} & TIMED)
+        or letters(name).endswith(("date", "time", "timestamp"))
+        or letters(name) in NAMES["timestamp"]
+    )
+
+
+def look(staging: Staging, form: TimeFormat | None = None) -> dict[str, Seen]:
     """What stands in each column of the rows that were read."""
     seen = {}
     for name in staging.columns:
         cell = staging.cell(name)
-        filled, distinct, times, numbers = staging.one(
-            f"SELECT count({cell}), count(DISTINCT {cell}), count(*) FILTER (regexp_matches({cell}, $time)), "
-            f"count(TRY_CAST({cell} AS DOUBLE)) FROM raw",
-            {"time": TIME},
+        filled, distinct, numbers = staging.one(
+            f"SELECT count({cell}), count(DISTINCT {cell}), count(TRY_CAST({cell} AS DOUBLE)) FROM raw"
         )
-        seen[name] = Seen(name, filled, distinct, times, numbers)
+        shown = staging.rows_of(
+            f"SELECT left({cell}, {LONGEST + 1}) FROM raw WHERE {cell} IS NOT NULL ORDER BY row LIMIT {SAMPLE}"
+        )
+        times, counted = are_times((text for (text,) in shown), form)
+        of = max(len(shown), 1)
+        seen[name] = Seen(name, filled, distinct, filled * times // of, numbers, filled * counted // of)
     return seen
 
 
-def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> dict[Column, Guess]:
+def guess_columns(
+    staging: Staging, found: Found, told: Mapping[str, str], form: TimeFormat | None = None
+) -> dict[Column, Guess]:
     """The column of the source behind each column of the event table.
 
     Parameters
@@ -229,6 +254,8 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
         What the format says of its columns.
     told : mapping
         Event-table column -> column of the source, as a person says; an empty one says that there is none.
+    form : TimeFormat, optional
+        How times are written, as a person says.
 
     Raises
     ------
@@ -236,7 +263,7 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
         A person names a column that is not there, or nothing can be case, activity or time.
     """
     rows = staging.one("SELECT count(*) FROM raw")[0]
-    seen = look(staging)
+    seen = look(staging, form)
     guesses: dict[Column, Guess] = {}
     for column, name in told.items():
         if column not in COLUMNS:
@@ -265,9 +292,12 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
         if column not in told and column not in guesses:
             choice = choose(staging, seen, guesses, rows)
             if choice is None:
+                has = f"(it has {', '.join(staging.columns[:12])})"
+                remedy = f"say which: --column {column}=NAME {has}"
+                if column == "timestamp" and form is None:
+                    remedy += ", and how it is written: --time-format FORMAT"
                 raise staging.error(
-                    f"no column looks like {'an' if column == 'activity' else 'a'} {column}",
-                    f"say which: --column {column}=NAME (it has {', '.join(staging.columns[:12])})",
+                    f"no column looks like {'an' if column == 'activity' else 'a'} {column}", remedy
                 )
             guesses[column] = choice
     for column, names in NAMES.items():
@@ -304,7 +334,7 @@ def _may_be(column: Column, seen: Seen, rows: int) -> bool:
     if column == "value":
         return seen.numbers == seen.filled
     if column == "timestamp":
-        return seen.times >= ENOUGH_TIMES * rows
+        return seen.counted >= ENOUGH_TIMES * rows
     if column in ("role", "location", "channel"):
         return (
             seen.distinct <= max(20, rows // 20)
@@ -320,11 +350,15 @@ def _time(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess],
     named = _by_name("timestamp", NAMES["timestamp"], list(seen.values()), rows)
     if named is not None:
         return named
-    times = [s for s in seen.values() if s.times and s.times >= ENOUGH_TIMES * max(s.filled, 1)]
-    best = max(times, key=lambda s: s.times, default=None)
-    return best and Guess(
-        best.name, best.times, rows, round(0.8 * best.times / max(rows, 1), 2), "most of its cells are times"
-    )
+    times = [s for s in seen.values() if s.times and s.times >= ENOUGH_TIMES * s.filled]
+    if not times:  # bare numbers are times only where the column says so
+        times = [s for s in seen.values() if s.counted >= ENOUGH_TIMES * s.filled > 0 and says_time(s.name)]
+    best = max(times, key=lambda s: max(s.times, s.counted), default=None)
+    if best is None:
+        return None
+    cells = max(best.times, best.counted)
+    why = "most of its cells are times" if best.times else "its name, and its numbers may be times"
+    return Guess(best.name, cells, rows, round((0.8 if best.times else 0.6) * cells / max(rows, 1), 2), why)
 
 
 def _texts(seen: dict[str, Seen], guesses: dict[Column, Guess]) -> list[Seen]:

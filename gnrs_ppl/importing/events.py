@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.context.types import COLUMNS, Column
-from gnrs_ppl.errors import one_line
+from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.columns import Guess, guess_columns, letters
 from gnrs_ppl.importing.lifecycle import join_pairs
 from gnrs_ppl.importing.staging import Found, Staging
-from gnrs_ppl.importing.times import Order, read_times
+from gnrs_ppl.importing.times import READY, Order, Taken, TimeFormat, read_times
 
 NOTHING = (
     "empty",
@@ -41,6 +41,16 @@ INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$"
 REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
 _STANDARD = {letters(column): column for column in COLUMNS}
+
+
+class Reading(NamedTuple):
+    """What a person says of the times: the zone of those without offset, the order of day and month, how they are
+    written.
+    """
+
+    zone: ZoneInfo | None = None
+    order: Order | None = None
+    form: TimeFormat | None = None
 
 
 class Attribute(NamedTuple):
@@ -68,6 +78,8 @@ class Events:
         Event-table column -> what was guessed; ``names`` has where it stands in the Parquet file.
     made : mapping
         Columns of the event table that the source does not hold as they are needed -> SQL over ``raw``.
+    times : list of Taken
+        How the cells of times were taken.
     joined : int
         Rows of starts that went into the rows of their ends.
     """
@@ -79,7 +91,7 @@ class Events:
     said: list[str]
     rows: int
     offsets: Counter[str]
-    order: Order | None = None
+    times: list[Taken]
     joined: int = 0
 
     def cell(self, column: Column) -> str | None:
@@ -131,8 +143,7 @@ def events_of(
     staging: Staging,
     found: Found,
     told: Mapping[str, str],
-    zone: ZoneInfo | None = None,
-    order: Order | None = None,
+    ask: Reading | None = None,
 ) -> Events:
     """Guess the columns, read the times, set aside what cannot be used.
 
@@ -144,7 +155,8 @@ def events_of(
     if staging.one("SELECT count(*) FROM raw") == (0,):
         why = "".join(f" ({reason}: {count:,})" for reason, count in staging.aside.reasons.most_common(1))
         raise staging.error(f"has no rows that could be read{why}", "give a log with events in it")
-    columns = guess_columns(staging, found, told)
+    ask = ask or Reading()
+    columns = guess_columns(staging, found, told, ask.form)
     said = list(found.said)
     activity, case = staging.cell(columns["activity"].value), staging.cell(columns["case_id"].value)
     staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
@@ -160,7 +172,7 @@ def events_of(
                 f"{column} is no name: over {LONGEST_NAME} characters, or some that do not print",
             )
     made: dict[str, str] = {}
-    time, order = _read_times(staging, columns, made, said, zone, order)
+    time, taken = _read_times(staging, columns, made, said, ask)
     joined = join_pairs(staging, columns, time)
     said += joined.said
     offsets = _offsets(staging, time)
@@ -179,7 +191,7 @@ def events_of(
         reason, count = staging.aside.reasons.most_common(1)[0]
         raise staging.error(
             f"none of its {staging.read:,} rows can be used ({reason}: {count:,})",
-            "say which column is what: --column",
+            f"say which column is what, as in --column timestamp=NAME (it has {', '.join(staging.columns[:12])})",
         )
     distinct = staging.one(f"SELECT count(DISTINCT {activity}) FROM raw")[0]
     if distinct > MAX_ACTIVITIES:
@@ -188,49 +200,90 @@ def events_of(
             f"{MAX_ACTIVITIES:,}",
             "say another: --column activity=NAME",
         )
-    return Events(staging, columns, made, _attributes(staging), said, rows, offsets, order, joined.rows)
+    return Events(staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined.rows)
 
 
 def _read_times(
-    staging: Staging,
-    columns: dict[Column, Guess],
-    made: dict[str, str],
-    said: list[str],
-    zone: ZoneInfo | None,
-    order: Order | None,
-) -> tuple[str, Order | None]:
-    """Set aside the rows whose time cannot be read; SQL of the cell that holds it as ISO 8601."""
-    name = columns["timestamp"].value
+    staging: Staging, columns: dict[Column, Guess], made: dict[str, str], said: list[str], ask: Reading
+) -> tuple[str, list[Taken]]:
+    """Set aside the rows whose time cannot be read; SQL of the cell that holds it as ISO 8601, and how cells
+    were taken.
+
+    Raises
+    ------
+    InputError
+        No cell can be read.
+    """
+    name, zone, form = columns["timestamp"].value, ask.zone, ask.form
     cell = staging.cell(name)
-    texts = [row[0] for row in staging.rows_of(f"SELECT DISTINCT {cell} FROM raw WHERE {cell} IS NOT NULL")]
-    times = read_times(texts, zone, order)
+    staging.drop(f"{cell} IS NULL", f"no time ({name} is empty)")
+    as_it_stands = f"regexp_full_match({cell}, '{READY}') AND TRY_CAST(left({cell}, 10) AS DATE) IS NOT NULL"
+    other = "true" if zone or form else f"NOT ({as_it_stands})"
+    cells = dict(
+        staging.rows_of(f"SELECT {cell}, count(*) FROM raw WHERE {other} GROUP BY ALL ORDER BY min(row)")
+    )
+    others = staging.one("SELECT count(*) FROM raw")[0] - sum(cells.values())
+    times = read_times(cells, zone, ask.order, form, others)
     unread = [text for text, written in times.written.items() if written is None]
+    if unread and not others and len(unread) == len(cells):
+        raise _no_times(staging, name, unread[0], times.unread.get(unread[0]), form)
+    if unread:
+        usual = (
+            f"{name} is not written as {form.text}"
+            if form
+            else f"{name} is no time that can be read, of a year from 1001 to 8999"
+        )
+        reasons = {text: f"{name}: {times.unread[text]}" for text in unread if text in times.unread}
+        known = [reason for reason, _ in Counter(reasons.values()).most_common(10)]
+        why = {text: reason if (reason := reasons.get(text)) in known else usual for text in unread}
+        staging.connection.execute(
+            "CREATE TABLE unread AS SELECT unnest($texts::VARCHAR[]) AS text, unnest($why::VARCHAR[]) AS why",
+            {"texts": list(why), "why": list(why.values())},
+        )
+        for reason in dict.fromkeys(why.values()):
+            where = f"{cell} IN (SELECT text FROM unread WHERE why = $reason)"
+            staging.drop(where, reason, {"reason": reason})
     changed = {
         text: written for text, written in times.written.items() if written is not None and written != text
     }
-    staging.connection.execute(
-        "CREATE TABLE unread (text VARCHAR); CREATE TABLE times (text VARCHAR, written VARCHAR)"
-    )
-    fill(staging, "unread", [(text,) for text in unread])
-    staging.drop(f"{cell} IS NULL", f"no time ({name} is empty)")
-    staging.drop(
-        f"{cell} IN (SELECT text FROM unread)",
-        f"{name} is no time that can be read, of a year from 1001 to 8999",
-    )
     if changed:
-        fill(staging, "times", list(changed.items()))
         staging.connection.execute(
-            "ALTER TABLE raw ADD COLUMN iso VARCHAR; "
-            f"UPDATE raw SET iso = coalesce((SELECT written FROM times WHERE text = {cell}), {cell})"
+            "CREATE TABLE times AS SELECT unnest($texts::VARCHAR[]) AS text, unnest($written::VARCHAR[]) AS written",
+            {"texts": list(changed), "written": list(changed.values())},
+        )
+        staging.connection.execute(
+            f"ALTER TABLE raw ADD COLUMN iso VARCHAR; UPDATE raw SET iso = {cell}; "
+            f"UPDATE raw SET iso = written FROM times WHERE {cell} = text"
         )
         made["timestamp"] = "iso"
-        read = f"read in {zone.key}" if zone else "written as ISO 8601"
-        said.append(
-            f"times in {name!r} are {read}"
-            + (f", {times.order}" if times.order else "")
-            + ("" if times.sure else " (a guess)")
+        read = f"read in {zone.key}" if zone else f"read as {form.text}" if form else "written as ISO 8601"
+        said.append(f"times in {name!r} are {read}")
+    said += [taken.sentence(name) for taken in times.taken]
+    return made.get("timestamp", cell), times.taken
+
+
+def _no_times(
+    staging: Staging, name: str, example: str, why: str | None, form: TimeFormat | None
+) -> InputError:
+    """The error that no cell of a column is a time, with what would mend it."""
+    shown = one_line(example, 60)
+    if form is not None:
+        return staging.error(
+            f"no cell of {name!r} is written as {form.text}, such as {shown!r}",
+            "correct --time-format, or leave it out",
+            "--time-format",
         )
-    return made.get("timestamp", cell), times.order
+    columns = ", ".join(column for column in staging.columns[:12] if column != name)
+    return staging.error(
+        f"no cell of {name!r} is a time, such as {shown!r}"
+        + (
+            f" ({why})"
+            if why
+            else " (tried: days and months in every order and seven languages, numbers since 1970)"
+        ),
+        "say how they are written, as in --time-format '%d-%m-%Y %H:%M', or name another column: "
+        f"--column timestamp=NAME (of {columns})",
+    )
 
 
 def _offsets(staging: Staging, time: str) -> Counter[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from gnrs_ppl.context.files import parse_json, read_bytes, read_data, validated
 from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
@@ -18,11 +18,11 @@ from gnrs_ppl.context.output import as_written, check_apart, check_folder, folde
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.attributes import propose_attributes
 from gnrs_ppl.importing.derive import Derived, derive, derive_model, names_of
-from gnrs_ppl.importing.events import Events, events_of
+from gnrs_ppl.importing.events import Events, Reading, events_of
 from gnrs_ppl.importing.formats import read_source
 from gnrs_ppl.importing.sql import database_of, is_url, read_url, shown
 from gnrs_ppl.importing.staging import Found, Staging
-from gnrs_ppl.importing.times import Order, zone_named
+from gnrs_ppl.importing.times import Order, Taken, time_format, zone_named
 from gnrs_ppl.importing.write import changed, merged, remarks, with_remarks, yaml_of
 
 FILES = ("context.yaml", "events.parquet", "set-aside.csv", "import.json")
@@ -56,6 +56,8 @@ class Imported:
         What a person had changed and was kept.
     said : tuple of str
         What a person should know.
+    times : tuple of Taken
+        How cells of the column of times were read, guesses among them.
     """
 
     folder: Path
@@ -73,6 +75,7 @@ class Imported:
     kept: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     files: tuple[Path, ...] = field(default=())
+    times: tuple[Taken, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
@@ -91,6 +94,7 @@ class Imported:
             "first_goal": self.sentence,
             "kept": list(self.kept),
             "said": list(self.said),
+            "times": [taken._asdict() for taken in self.times],
             "files": [str(path) for path in self.files],
         }
 
@@ -113,6 +117,7 @@ def import_source(
     columns: Mapping[str, str] | None = None,
     zone: str | None = None,
     order: Order | None = None,
+    form: str | None = None,
     update: bool = False,
 ) -> Imported:
     """Make a context of records: all files of the folder are written, or none.
@@ -130,7 +135,11 @@ def import_source(
         Event-table column -> column of the source; an empty one says that there is none.
     zone : str, optional
         Time zone of times without offset, and the one to show others in.
-    order : "day-first" or "month-first", optional
+    order : "day-first", "month-first" or "year-first", optional
+        Of day and month, where the source does not show it.
+    form : str, optional
+        How times are written: directives of ``strptime``, or ``epoch-s``, ``epoch-ms``, ``epoch-us``,
+        ``epoch-ns``, ``excel``.
     update : bool
         Import again into a folder written before; what a person changed there stays.
 
@@ -150,8 +159,10 @@ def import_source(
     if standing is not None:
         told = standing.options.get("columns", {}) | _edited_columns(standing) | told
         case, zone = case or standing.options.get("case"), zone or standing.options.get("zone")
-        order = order or standing.options.get("order")
-    options = {"case": case, "columns": dict(told), "zone": zone, "order": order}
+        order = order or next((o for o in get_args(Order) if o == standing.options.get("order")), None)
+        form = form or standing.options.get("time_format")
+    options = {"case": case, "columns": dict(told), "zone": zone, "order": order, "time_format": form}
+    reading = Reading(zone_named(zone) if zone else None, order, time_format(str(form)) if form else None)
     with folder_of_copies("gnrs-import-") as place:
         staging = Staging(shown(url) if url else path, place)
         try:
@@ -160,7 +171,7 @@ def import_source(
                 told["case_id"] = case
             name = _channel(path)
             if found.has_log:
-                events = events_of(staging, found, told, zone_named(zone) if zone else None, order)
+                events = events_of(staging, found, told, reading)
                 derived = derive(events, found, name)
                 propose_attributes(events, derived)
                 events.write(str(place / "events.parquet"))
@@ -271,6 +282,7 @@ def _written(
         tuple(kept),
         tuple(events.said if events else found.said),
         tuple(paths),
+        tuple(events.times if events else ()),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from gnrs_ppl.importing.columns import NAMES, letters
+from gnrs_ppl.importing.columns import NAMES, SAMPLE, TIMED, letters, says_time
 from gnrs_ppl.importing.phrases import phrase_of, singular
 from gnrs_ppl.importing.staging import Found, Staging, text_of
 from gnrs_ppl.importing.times import read_times
@@ -15,8 +15,6 @@ from gnrs_ppl.realize.english import words_of
 
 MAX_TABLES = 500
 """Tables of a database."""
-SAMPLE = 200
-"""Cells of a column that are looked at to see whether it holds times."""
 DEPTH = 2
 """Steps over which what a row refers to is read with it."""
 WIDTH = 300
@@ -184,16 +182,9 @@ def _timed(database: Database, tables: dict[str, Table], found: Found) -> list[T
 
 def _subject(database: Database, table: Table, column: str) -> str | None:
     """What a column of times says beside that it is one, as words; None where it holds no times."""
-    declared, plain = table.columns[column].upper(), letters(column)
+    declared = table.columns[column].upper()
     words = words_of(column).split()
-    spelt = words[-1:] and words[-1] in ("date", "time", "timestamp", "at", "on", "datetime")
-    if not (
-        spelt
-        or plain.endswith(("date", "time", "timestamp"))
-        or plain in NAMES["timestamp"]
-        or "DATE" in declared
-        or "TIME" in declared
-    ):
+    if not (says_time(column) or "DATE" in declared or "TIME" in declared):
         return None
     cell = database.quoted(column)
     query = f"SELECT {cell} FROM {database.quoted(table.name)} WHERE {cell} IS NOT NULL"
@@ -201,9 +192,7 @@ def _subject(database: Database, table: Table, column: str) -> str | None:
     read = read_times(texts).written
     if not texts or sum(read[text] is not None for text in texts) < 0.9 * len(texts):
         return None
-    return " ".join(
-        word for word in words if word not in ("date", "time", "timestamp", "at", "on", "datetime")
-    )
+    return " ".join(word for word in words if word not in TIMED)
 
 
 def _acts(table: Table, times: dict[str, str]) -> list[Act]:
