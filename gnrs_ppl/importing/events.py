@@ -191,7 +191,7 @@ def events_of(
         reason, count = staging.aside.reasons.most_common(1)[0]
         raise staging.error(
             f"none of its {staging.read:,} rows can be used ({reason}: {count:,})",
-            f"say which column is what, as in --column timestamp=NAME (it has {', '.join(staging.columns[:12])})",
+            f"say which column is what: --column NAME=COLUMN (it has {', '.join(staging.columns[:12])})",
         )
     distinct = staging.one(f"SELECT count(DISTINCT {activity}) FROM raw")[0]
     if distinct > MAX_ACTIVITIES:
