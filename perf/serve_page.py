@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "invoices"
@@ -64,7 +65,7 @@ def main() -> None:
                 env=ENVIRONMENT,
             ) as server:
                 assert server.stdout is not None
-                told = re.search(r"(http://[\d.:]+)/\?key=\S+", server.stdout.readline())
+                told = re.search(r"http://[\d.:]+/\?key=\S+", server.stdout.readline())
                 assert told is not None
                 for page in (
                     "rule?of=rule/draft.json",
@@ -72,7 +73,7 @@ def main() -> None:
                     "verdicts?of=rule/audit.json&case=99",
                     "verdicts?of=rule/audit.json&page=1000",
                 ):
-                    show(browser, cases, f"/{page}", f"{told[1]}/{page}", told[0])
+                    show(browser, cases, f"/{page}", page, told[0])
                 server.terminate()
         browser.close()
 
@@ -94,7 +95,7 @@ def show(browser: Any, cases: int, name: str, address: str, entry: str = "") -> 
         tab.set_default_timeout(120_000)
         if entry:
             tab.goto(entry)
-        tab.goto(address)
+        tab.goto(urljoin(tab.url, address))
         took.append(tab.evaluate(LOADED) / 1000)
         size = len(tab.content().encode())
         context.close()

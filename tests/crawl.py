@@ -35,7 +35,7 @@ class Sent(NamedTuple):
         together: dict[str, list[str]] = {}
         for name, value in self.fields:
             together.setdefault(name, []).append(value)
-        if self.path == "/import/upload":  # a file, whose name is a field of its own
+        if self.path.endswith("/import/upload"):  # a file, whose name is a field of its own
             file = together.pop("filename")[0]
             return client.post(self.path, data=together, files={"file": (file, b"case_id\n1\n")})
         return client.post(self.path, data=together)
@@ -101,17 +101,19 @@ class _Page(HTMLParser):
         self._form = self._form._replace(fields=(*self._form.fields, (name, value)))
 
 
-def crawl(client: TestClient, *starts: Sent) -> list[Sent]:
+def crawl(client: TestClient, *starts: Sent, base: str = "") -> list[Sent]:
     """One request of each shape, from some pages on; nothing is posted."""
     found: dict[Any, Sent] = {}
-    waiting = [Sent("GET", "/"), *starts]
+    waiting = [Sent("GET", f"{base}/"), *starts]
     while waiting:
         one = waiting.pop(0)
         if one.shape in found:
             continue
         found[one.shape] = one
         # styles, archives and streams lead nowhere
-        if one.method == "GET" and not re.search("^/static/|^/download/|/events$", one.path):
+        if one.method == "GET" and not re.search(
+            "^/static/|^/download/|/events$", one.path.removeprefix(base)
+        ):
             answer = one.by(client)
             assert answer.status_code == 200, one
             if "text/html" in answer.headers["content-type"]:

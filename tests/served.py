@@ -59,10 +59,12 @@ class Browser:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Browser]:
+def served(folder: Path, base: str = "") -> Iterator[Browser]:
+    """A folder served under a path; under none, addresses are what the pages' routes say."""
     site = Site.of(folder)
-    with TestClient(create(site, PORT, KEY), base_url=ORIGIN) as client:
-        assert client.get(f"/?key={KEY}").status_code == 200
+    site.base = base
+    with TestClient(create(site, PORT, KEY), base_url=ORIGIN + site.base) as client:
+        assert client.get(f"{ORIGIN}/?key={KEY}").status_code == 200
         yield Browser(site, client)
 
 
@@ -102,10 +104,15 @@ def on_a_port(folder: Path) -> Iterator[tuple[str, Site]]:
         thread.start()
         until(lambda: server.started)
         try:
-            yield f"http://127.0.0.1:{port}", served
+            yield f"http://127.0.0.1:{port}{served.base}", served
         finally:
             server.should_exit = True
             thread.join(20)
+
+
+def entrance(address: str) -> str:
+    """The address that is printed for a server's pages."""
+    return f"{address.rpartition('/')[0]}/?key={KEY}"
 
 
 def until(true: Any, seconds: float = 20.0) -> None:

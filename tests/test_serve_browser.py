@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from hands import Keyboard, Mouse
-from served import KEY, context, on_a_port, running, worked_in
+from served import context, entrance, on_a_port, running, worked_in
 from test_report_page import desk
 from tiers import mostly_slow
 from walk import SENTENCE, axe_finds_nothing, orders, overflow
@@ -36,8 +36,11 @@ def look(browser: Any) -> Iterator[Callable[..., Any]]:
         tab.on("console", lambda message: said.append(f"{tab.url}: {message.text}"))
         tab.on("pageerror", lambda error: said.append(str(error)))
         tab.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda request: request.url.startswith(address) or said.append(request.url))
-        tab.goto(f"{address}/?key={KEY}")
+        tab.on(
+            "request",
+            lambda request: request.url.startswith((address, entrance(address))) or said.append(request.url),
+        )
+        tab.goto(entrance(address))
         return tab
 
     yield opened
@@ -50,7 +53,8 @@ def done(tab: Any, hand: Mouse | None = None) -> None:
     """A job's page: wait for its end, which the page shows by itself, and go on."""
     tab.wait_for_selector(".state.done, .state.refused, .state.crashed")
     assert tab.locator(".state").first.text_content() == "done", tab.locator("main").text_content()
-    (hand or Mouse(tab)).press(tab.get_by_role("link", name="Go on"))
+    with tab.expect_navigation():
+        (hand or Mouse(tab)).press(tab.get_by_role("link", name="Go on"))
 
 
 @pytest.mark.slow  # the whole way does both

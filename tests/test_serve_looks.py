@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import KEY, in_process, on_a_port
+from served import entrance, in_process, on_a_port
 from starlette.routing import Route
 from walk import (
     LOOKS,
@@ -75,7 +75,7 @@ def tab_of(browser: Any) -> Iterator[Callable[..., Any]]:
         tab.set_default_timeout(25_000)
         tab.on("pageerror", lambda error: said.append(str(error)))
         tab.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-        tab.goto(f"{address}/?key={KEY}")
+        tab.goto(entrance(address))
         return tab
 
     yield opened

@@ -50,15 +50,20 @@ def test_vendored_scripts_are_those_that_were_published() -> None:
 
 
 def test_a_stranger_without_the_key_sees_nothing(tmp_path: Path) -> None:
-    with TestClient(app.create(Site.of(tmp_path), PORT, KEY), base_url=ORIGIN) as client:
-        for path in ("/", "/download", "/static/page.css", "/?key=wrong", f"/import?key={KEY}"):
+    site = Site.of(tmp_path)
+    with TestClient(app.create(site, PORT, KEY), base_url=ORIGIN) as client:
+        base = site.base
+        inside = ("/", "/download", "/static/page.css", f"/?key={KEY}", f"/import?key={KEY}")
+        for path in (*inside[:3], "/?key=wrong", *(base + path for path in inside)):
             assert client.get(path).status_code == 403, path
         entered = client.get(f"/?key={KEY}", follow_redirects=False)
-        assert entered.headers["location"] == "/"
-        cookie = entered.headers["set-cookie"].lower()
-        assert "httponly" in cookie
-        assert "samesite=strict" in cookie
-        assert client.get("/").status_code == 200
+        assert entered.headers["location"] == f"{base}/"
+        cookie, *more = entered.headers["set-cookie"].split("; ")
+        assert sorted(more) == ["HttpOnly", f"Path={base}/", "SameSite=strict"]
+        assert cookie.startswith(f"gnrs-{PORT}=")
+        assert KEY not in cookie
+        assert client.get(f"{base}/").status_code == 200
+        assert client.get("/", headers={"cookie": cookie}).status_code == 403  # of no page, with the cookie
 
 
 @pytest.mark.parametrize(
@@ -217,7 +222,7 @@ def test_nothing_is_overwritten_by_an_upload(browser: Browser) -> None:
 
 
 def test_a_folder_of_a_wanted_name_lies_in_the_folder(browser: Browser) -> None:
-    sha = browser.site.files.sha(browser.site.files.find("log.csv"))
+    sha = browser.site.files.state(browser.site.files.find("log.csv"))
     browser.post("/import/run", {"log": "log.csv", "sha": sha, "out": "../../--out"})
     (job,) = browser.site.jobs.all()
     assert job.arguments == ("import", "log.csv", "--out", "out")
@@ -252,17 +257,18 @@ def test_an_upload_is_refused_past_its_limit(browser: Browser, monkeypatch: pyte
 
 
 @contextmanager
-def listening(folder: Path) -> Iterator[tuple[int, Server]]:
+def listening(folder: Path) -> Iterator[tuple[int, Server, security.Guard]]:
     """The real server on a free port, in a thread."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
         port = bound.getsockname()[1]
-        server = Server(app.settings(app.create(Site.of(folder), port, KEY)))
+        guard = app.create(Site.of(folder), port, KEY)
+        server = Server(app.settings(guard))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:
             while not server.started:
                 time.sleep(0.01)
-            yield port, server
+            yield port, server, guard
         finally:
             server.should_exit = True
             thread.join()
@@ -292,16 +298,16 @@ def test_slow_clients_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "large.csv").write_bytes(b"x" * 30_000_000)
     (tmp_path / "reports").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "reports"))
-    with listening(tmp_path) as (port, server):
-        entry = f"Host: 127.0.0.1:{port}\r\nCookie: gnrs-{port}={KEY}\r\n"
+    with listening(tmp_path) as (port, server, guard):
+        base, entry = guard._base, f"Host: 127.0.0.1:{port}\r\nCookie: gnrs-{port}={guard._cookie}\r\n"
         kind = "Content-Type: application/x-www-form-urlencoded"
-        head = f"POST /goal/read HTTP/1.1\r\n{entry}Origin: http://127.0.0.1:{port}\r\n{kind}\r\n"
+        head = f"POST {base}/goal/read HTTP/1.1\r\n{entry}Origin: http://127.0.0.1:{port}\r\n{kind}\r\n"
         post = f"{head}Content-Length: 50\r\n\r\ntoken"
         with (
             closing(speak(port, "")) as silent,
             closing(speak(port, "GET / HTTP/1.1\r\nHost: 127")) as half,
             closing(speak(port, post)) as body,
-            closing(speak(port, f"GET /download?file=large.csv HTTP/1.1\r\n{entry}\r\n")) as deaf,
+            closing(speak(port, f"GET {base}/download?file=large.csv HTTP/1.1\r\n{entry}\r\n")) as deaf,
         ):
             assert ended(silent) == ended(half) == b""
             assert b"408" in ended(body).splitlines()[0]
@@ -310,14 +316,14 @@ def test_slow_clients_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 time.sleep(0.02)
             assert not server.server_state.connections  # also of the one that takes nothing
             assert len(ended(deaf)) < 30_000_000
-        with closing(speak(port, f"GET /jobs HTTP/1.1\r\n{entry}Connection: close\r\n\r\n")) as client:
+        with closing(speak(port, f"GET {base}/jobs HTTP/1.1\r\n{entry}Connection: close\r\n\r\n")) as client:
             assert ended(client).startswith(b"HTTP/1.1 200")
     assert not list((tmp_path / "reports").iterdir())  # a client that goes is no error of ours
 
 
 def test_there_are_few_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(security, "CONNECTIONS", 2)
-    with listening(tmp_path) as (port, _):
+    with listening(tmp_path) as (port, _, _):
         first, second = speak(port, ""), speak(port, "")
         time.sleep(0.1)
         with closing(first), closing(second), closing(speak(port, "")) as third:

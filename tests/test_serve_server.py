@@ -81,7 +81,7 @@ def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp
     ):
         at_last.callback(server.kill)
         assert server.stdout is not None
-        address = re.search(r"http://127\.0\.0\.1:\d+/\?key=\S+", server.stdout.readline())
+        address = re.search(r"(http://127\.0\.0\.1:\d+)/\?key=\S+", server.stdout.readline())
         assert address
         with httpx2.Client(follow_redirects=True) as client:
             page = client.get(address[0])
@@ -90,7 +90,7 @@ def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp
             (tmp_path / "log.csv").write_text("case_id,activity,timestamp\n1,A,2024-01-01\n")
             chosen = client.get(f"{page.url}import?log=log.csv").text
             fields = dict(re.findall(r'name="(token|sha)" value="([^"]*)"', chosen))
-            origin = {"origin": str(page.url).rstrip("/")}
+            origin = {"origin": address[1]}
             client.post(f"{page.url}import/run", data=fields | {"log": "log.csv"}, headers=origin)
         worker = children(server.pid)
         server.send_signal(stop)
@@ -247,7 +247,7 @@ def test_few_jobs_wait_and_all_end_with_the_server(tmp_path: Path) -> None:
         running = browser.submit(*ENDLESS)
         process = begun(running)
         waiting = [browser.submit("--version") for _ in range(WAITING)]
-        sha = browser.site.files.sha(browser.site.files.find("log.csv"))
+        sha = browser.site.files.state(browser.site.files.find("log.csv"))
         assert browser.post("/import/run", {"log": "log.csv", "sha": sha}).status_code == 429
     assert gone(process)
     assert {job.state for job in (running, *waiting)} == {"cancelled"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
-from served import KEY, context, in_process, on_a_port, stood, until
+from served import context, entrance, in_process, on_a_port, stood, until
 
 from gnrs_ppl.serve import watching
 from gnrs_ppl.serve.jobs import Job
@@ -149,7 +149,7 @@ def test_a_stream_beats_ends_with_its_client_and_has_few_beside_it(
         place.mkdir()
         job = site.jobs._jobs[8] = Job(8, "A job", ("draft",), "/", place, state="running")
         with httpx.Client(base_url=address, timeout=20) as client:
-            client.get(f"/?key={KEY}")
+            client.get(entrance(address))
             cookies = dict(client.cookies)
             watchers = [
                 httpx.Client(base_url=address, cookies=cookies, timeout=20) for _ in range(watching.STREAMS)

@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
-from served import KEY, on_a_port
+from served import entrance, on_a_port
 from walk import LOOKS, PAGES, REPORT, TAKEN, at_work, everything, to_page
 
 from gnrs_ppl.report.rule_page import write_report
@@ -31,7 +31,7 @@ def take(browser: Browser, address: str, report: Path, folder: Path, names: list
     for look in TAKEN:
         opened = browser.new_context(**LOOKS[look], reduced_motion="reduce")
         tab = opened.new_page()
-        tab.goto(f"{address}/?key={KEY}")
+        tab.goto(entrance(address))
         for name, page in pages.items():
             if names and name not in names:
                 continue

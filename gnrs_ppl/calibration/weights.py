@@ -23,7 +23,7 @@ import gnrs_ppl.models.flags as flags_module
 import gnrs_ppl.models.statements as statements_module
 from gnrs_ppl.context.files import parse_json, read_text, validated
 from gnrs_ppl.context.limits import TEMPERATURE
-from gnrs_ppl.context.output import as_written
+from gnrs_ppl.context.output import check_written
 from gnrs_ppl.context.types import Frozen, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.features import FEATURES
@@ -148,7 +148,7 @@ def read_weights(path: Path) -> Weights:
         Not readable, not such a file, half written, off the simplex, or fitted with other features or hard
         conditions; the line says to refit.
     """
-    as_written(path)
+    check_written(path, REMEDY)
     data = parse_json(read_text(path, form="JSON"), str(path), REMEDY)
     if not isinstance(data, dict):
         raise InputError("holds no mapping", REMEDY, source=str(path))

@@ -4,10 +4,15 @@ error.
 
 from __future__ import annotations
 
+import glob
+import hashlib
+import io
 import json
 import math
+import os
 import re
 import stat
+import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,23 +35,55 @@ def require_regular(path: Path, limit: int, remedy: str = "check the path") -> N
         Missing, not to be looked at, a folder, a device, pipe or socket, or of more than ``limit`` bytes; the
         line says which.
     """
-    source = str(path)
     try:
         found = path.stat()
-    except FileNotFoundError:
-        raise InputError("no such file", remedy, source=source) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", remedy, source=source) from None
-    except ValueError:  # a zero byte, or what no file system can spell
-        raise InputError("is no path", remedy, source=source) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error, remedy) from None
+    _check_regular(path, found, limit)
+
+
+def _unreadable(path: Path, error: OSError | ValueError, remedy: str) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError("no such file", remedy, source=str(path))
+    if isinstance(error, OSError):
+        return InputError(f"cannot be read ({error.strerror})", remedy, source=str(path))
+    return InputError("is no path", remedy, source=str(path))  # a zero byte, or what no file system can spell
+
+
+def _check_regular(path: Path, found: os.stat_result, limit: int) -> None:
     if stat.S_ISDIR(found.st_mode):
-        raise InputError("is a folder", "name the file itself", source=source)
+        raise InputError("is a folder", "name the file itself", source=str(path))
     if not stat.S_ISREG(found.st_mode):
         raise InputError(
-            "is no regular file but a device, pipe or socket", "name a file on disk", source=source
+            "is no regular file but a device, pipe or socket", "name a file on disk", source=str(path)
         )
     if found.st_size > limit:
-        raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=source)
+        raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=str(path))
+
+
+def open_regular(path: Path, limit: int = sys.maxsize, remedy: str = "check the path") -> io.FileIO:
+    """A regular file, open to read, without waiting for what another process may send.
+
+    It is looked at before it is opened, since opening wakes a device, and again once it is open, since another
+    may stand there by then. A file without a size is read as empty: those of ``/proc`` may have no end, or
+    wait for one.
+
+    Raises
+    ------
+    InputError
+        As :func:`require_regular`, or not readable.
+    """
+    require_regular(path, limit, remedy)
+    try:
+        file = io.FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as error:
+        raise _unreadable(path, error, "check its permissions") from None
+    found = os.fstat(file.fileno())
+    if stat.S_ISREG(found.st_mode) and 0 < found.st_size <= limit:
+        return file
+    file.close()
+    _check_regular(path, found, limit)
+    return io.FileIO(os.devnull)
 
 
 def read_bytes(path: Path, limit: int = TEXT_BYTES, remedy: str = "check the path") -> bytes:
@@ -57,17 +94,25 @@ def read_bytes(path: Path, limit: int = TEXT_BYTES, remedy: str = "check the pat
     InputError
         As :func:`require_regular`, or not readable.
     """
-    require_regular(path, limit, remedy)
     try:
-        with path.open("rb") as file:
-            content = file.read(limit + 1)
+        with open_regular(path, limit, remedy) as file, io.BufferedReader(file) as stream:
+            content = stream.read(limit + 1)
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})", "check its permissions", source=str(path)
-        ) from None
-    if len(content) > limit:  # it grew, or it stands in a file system that knows no sizes
+        raise _unreadable(path, error, "check its permissions") from None
+    if len(content) > limit:  # it grew meanwhile
         raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=str(path))
     return content
+
+
+def literally(path: Path) -> str:
+    """A path as DuckDB reads it, which takes ``*``, ``?`` and ``[`` in one for a pattern."""
+    return glob.escape(str(path))
+
+
+def digest_of(path: Path, limit: int = sys.maxsize) -> str:
+    """SHA-256 of a regular file; raises InputError as :func:`open_regular`."""
+    with open_regular(path, limit) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_text(path: Path, limit: int = TEXT_BYTES, form: str = "text") -> str:

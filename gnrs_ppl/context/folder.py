@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+from gnrs_ppl.context.files import literally, open_regular
 from gnrs_ppl.context.log import ALONE, EventLog, make_events, read_into
 from gnrs_ppl.context.output import folder_of_copies
 from gnrs_ppl.errors import InputError, one_line
@@ -100,7 +101,7 @@ class ParquetFolder:
         paths = [str(link) for link in self.links]
 
         def rows_of(sql: str) -> list[tuple[Any, ...]]:
-            return connection.execute(sql, {"paths": paths}).fetchall()
+            return connection.execute(sql, {"paths": [*map(literally, self.links)]}).fetchall()
 
         try:
             shapes = dict(
@@ -140,10 +141,11 @@ class ParquetFolder:
             for i in positions
         ]
         given: dict[str, Any] = {
-            "path": [str(link) for link in self.links],
+            "path": [*map(literally, self.links)],
+            "link": [*map(str, self.links)],
             "before": [0, *accumulate(self.counts)][:-1],
         }
-        unnested = ["unnest($path) AS path", "unnest($before) AS before"]
+        unnested = ["unnest($link) AS link", "unnest($before) AS before"]
         for i, values in enumerate(self.partitions.values()):
             given[f"p{i}"] = values
             unnested.append(f"unnest($p{i}::VARCHAR[]) AS p{i}")
@@ -152,7 +154,7 @@ class ParquetFolder:
         return (
             f"(SELECT parts.before + file.{NUMBERED} + 1 AS row, {listed} FROM read_parquet($path, "
             f"hive_partitioning = false, {NUMBERED} = true, filename = '{source}') AS file "
-            f"JOIN (SELECT {', '.join(unnested)}) AS parts ON parts.path = file.{source})"
+            f"JOIN (SELECT {', '.join(unnested)}) AS parts ON parts.link = file.{source})"
         ), given
 
     def fingerprint(self) -> str:
@@ -160,7 +162,7 @@ class ParquetFolder:
         digest = hashlib.sha256()
         for file, found in zip(self.files, self.found, strict=True):
             digest.update(f"{file.relative_to(self.folder)}\n{found[0]}\n".encode())
-            with file.open("rb") as stream:
+            with open_regular(file) as stream:
                 while chunk := stream.read(_CHUNK):
                     digest.update(chunk)
             if self._state(file) != found:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.context.columns import ChosenColumns
+from gnrs_ppl.context.output import check_written
 from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
 from gnrs_ppl.context.types import COLUMNS, Attribute, AttributeType, Channel, Column, RecordLayer
@@ -308,7 +309,9 @@ def read_log(path: Path, records: RecordLayer) -> EventLog:
     """
     connection = open_connection(records.attributes)
     with opened(path, connection) as table:
-        return read_into(connection, table, path, records)
+        log = read_into(connection, table, path, records)
+    check_written(path, "import its source again", log.fingerprint)
+    return log
 
 
 def read_into(

@@ -303,8 +303,14 @@ def _flocked(handle: int, folder: Path) -> Iterator[None]:
 # Reading
 
 
-def as_written(path: Path) -> bool | None:
+def as_written(path: Path, digest: str = "") -> bool | None:
     """Whether a file still is what was written there; None where no manifest beside it speaks of it.
+
+    Parameters
+    ----------
+    path : Path
+    digest : str, optional
+        SHA-256 of the file, where it is known.
 
     Raises
     ------
@@ -323,9 +329,22 @@ def as_written(path: Path) -> bool | None:
         )
     if path.name not in said["files"]:
         return None
-    from gnrs_ppl.context.files import read_bytes  # with all it takes to read contexts
+    from gnrs_ppl.context.files import digest_of  # with all it takes to read contexts
 
-    return bool(hashlib.sha256(read_bytes(path, DRAWS_BYTES)).hexdigest() == said["files"][path.name])
+    return bool((digest or digest_of(path, DRAWS_BYTES)) == said["files"][path.name])
+
+
+def check_written(path: Path, remedy: str, digest: str = "") -> None:
+    """Refuse a file that nobody edits and that is not as it was written; as for :func:`as_written`.
+
+    Raises
+    ------
+    InputError
+    """
+    if as_written(path, digest) is False:
+        raise InputError(
+            "is not as it was written, so it is damaged or was changed", remedy, source=str(path)
+        )
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gnrs_ppl.context.files import literally, open_regular
 from gnrs_ppl.context.output import folder_of_copies
 from gnrs_ppl.errors import InputError, one_line
 
@@ -92,13 +93,10 @@ def opened(path: Path, connection: duckdb.DuckDBPyConnection, aside: Aside | Non
     """
     source = str(path)
     try:
-        if not path.is_file():
-            raise InputError(
-                "is not a regular file" if path.exists() else "no such file",
-                "check records.log or --log",
-                source=source,
-            )
-        with path.open("rb", buffering=0) as raw, folder_of_copies("gnrs-") as folder:
+        with (
+            open_regular(path, remedy="check records.log or --log") as raw,
+            folder_of_copies("gnrs-") as folder,
+        ):
             hashed, copy = _Hashed(raw), folder / "log"
             yield (
                 _Parquet(hashed, copy, source, connection)
@@ -201,7 +199,7 @@ class _Csv:
             "hive_partitioning = false, "
             "encoding = 'utf-8', max_line_size = 16777216, buffer_size = 33554432"
         )
-        return f"read_csv($path, columns = {{{columns}}}, {options})", {"path": str(self.copy)}
+        return f"read_csv($path, columns = {{{columns}}}, {options})", {"path": literally(self.copy)}
 
     def fingerprint(self) -> str:
         return self.stream.digest.hexdigest()
@@ -293,7 +291,7 @@ class _Parquet:
             shutil.copyfileobj(io.BufferedReader(stream, _CHUNK), target, _CHUNK)
 
         def rows_of(sql: str) -> list[tuple[Any, ...]]:
-            return connection.execute(sql, {"path": str(copy)}).fetchall()
+            return connection.execute(sql, {"path": literally(copy)}).fetchall()
 
         try:
             self.rows = sum(row[0] for row in rows_of("SELECT num_rows FROM parquet_file_metadata($path)"))
@@ -325,7 +323,7 @@ class _Parquet:
             "(SELECT number + 1 AS row, * EXCLUDE (number) FROM read_parquet($path, hive_partitioning = "
             "false, file_row_number = true) "
             f"AS file({', '.join([*names, 'number'])}))"
-        ), {"path": str(self.copy)}
+        ), {"path": literally(self.copy)}
 
     def fingerprint(self) -> str:
         return self.stream.digest.hexdigest()

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from gnrs_ppl.context.files import parse_json, read_bytes
+from gnrs_ppl.context.files import literally, parse_json, read_bytes
 from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.statistics import MeanEstimate, estimate, paired
@@ -151,7 +151,7 @@ def means(folder: Path) -> list[dict[str, Any]]:
     connection.execute(
         "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, "
         "maximum_depth = 2)",
-        [str(folder / ROWS)],
+        [literally(folder / ROWS)],
     )
     described = connection.execute("DESCRIBE rows").fetchall()
     measured = [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gnrs_ppl.candidates.refusals import refusal
-from gnrs_ppl.context.files import parse_json, parse_yaml, read_any, read_text, validated
+from gnrs_ppl.context.files import parse_json, parse_yaml, read_any, read_bytes, read_text, validated
 from gnrs_ppl.context.load import Context, _ContextFile, check_names, load_context
 from gnrs_ppl.context.output import check_file, write_all
 from gnrs_ppl.context.types import Goal
@@ -277,5 +277,5 @@ def _write(path: Path, text: str, goal: Goal) -> None:
         raise InputError(
             "cannot be changed in place", "write the goal into it by hand", source=str(path), field="goal"
         )
-    mark = b"\xef\xbb\xbf" if path.read_bytes().startswith(b"\xef\xbb\xbf") else b""
+    mark = b"\xef\xbb\xbf" if read_bytes(path).startswith(b"\xef\xbb\xbf") else b""
     write_all(path.parent, [(path.name, mark + text.encode())])

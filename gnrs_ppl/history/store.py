@@ -16,6 +16,7 @@ import duckdb
 from gnrs_ppl.audit.again import Checked, surroundings_of, surroundings_text
 from gnrs_ppl.audit.run import COLUMNS, row_of, verdicts_of
 from gnrs_ppl.audit.types import VERDICTS, Verdict
+from gnrs_ppl.context.files import open_regular
 from gnrs_ppl.context.output import check_file, staging_folder
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.history.grounding import daily_cells, daily_rows, days_of
@@ -257,18 +258,16 @@ def opened(path: Path, *, write: bool = False) -> Iterator[duckdb.DuckDBPyConnec
     InputError
         There is no store, something else, one of another format, or it stays locked.
     """
-    if not path.is_file():
-        raise InputError("no such store", "gnrs audit --store makes one", source=str(path))
-    with path.open("rb") as file:
+    with open_regular(path, remedy="gnrs audit --store makes one") as file:
         if file.read(12)[8:] != b"DUCK":
             raise InputError("is no store of verdicts", _NAME_A_STORE, source=str(path))
     try:
         with _waited(path, lambda: duckdb.connect(path.resolve(), not write, _CONFIGURATION)) as connection:
             _check_tables(connection, path)
             yield connection
-    except (duckdb.IOException, duckdb.FatalException, duckdb.InvalidInputException) as error:
+    except (duckdb.Error, UnicodeDecodeError) as error:  # DuckDB keeps a checksum of every block
         raise InputError(
-            f"cannot be read or written as a store ({one_line(str(error), 120)})",
+            f"cannot be read or written as a store ({one_line(str(error), 160)})",
             "name a whole one, in a place with room",
             source=str(path),
         ) from None

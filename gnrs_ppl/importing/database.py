@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from gnrs_ppl.context.files import open_regular
 from gnrs_ppl.context.table import MAX_BYTES
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.staging import GZIP, Found, Staging, unpacking
@@ -25,7 +26,7 @@ def read_sqlite(path: Path, staging: Staging, case: str | None) -> Found:
         Not a database, damaged, beyond a limit, or without a table whose rows have a time.
     """
     copy = staging.folder / "database"
-    with unpacking(path), path.open("rb") as raw:
+    with unpacking(path), open_regular(path) as raw:
         fingerprint = hashlib.file_digest(raw, "sha256").hexdigest()
         raw.seek(0)
         zipped = raw.read(2) == GZIP

@@ -6,7 +6,7 @@ import gzip
 import re
 from pathlib import Path
 
-from gnrs_ppl.context.files import require_regular
+from gnrs_ppl.context.files import open_regular
 from gnrs_ppl.context.table import MAX_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.staging import GZIP, Found, Staging, unpacking
@@ -23,7 +23,6 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
     InputError
         Not readable, no format that is known, malformed, or beyond a limit.
     """
-    require_regular(path, MAX_BYTES)
     head = _head(path)
     zipped = head.startswith(GZIP)
     if zipped:
@@ -72,12 +71,12 @@ def _read_xml(path: Path, staging: Staging, head: bytes, case: str | None) -> Fo
 
 
 def _head(path: Path) -> bytes:
-    with unpacking(path), path.open("rb") as file:
+    with unpacking(path), open_regular(path, MAX_BYTES) as file:
         return file.read(HEAD)
 
 
 def _unzipped(path: Path) -> bytes:
-    with unpacking(path), gzip.open(path, "rb") as file:
+    with unpacking(path), open_regular(path) as raw, gzip.GzipFile(fileobj=raw) as file:
         return file.read(HEAD)
 
 

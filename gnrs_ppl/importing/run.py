@@ -14,7 +14,14 @@ from typing import Any, NamedTuple, get_args
 from gnrs_ppl.context.files import parse_json, read_bytes, read_data, validated
 from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
 from gnrs_ppl.context.load import _ContextFile, load_context
-from gnrs_ppl.context.output import as_written, check_apart, check_folder, folder_of_copies, write_all
+from gnrs_ppl.context.output import (
+    as_written,
+    check_apart,
+    check_folder,
+    check_written,
+    folder_of_copies,
+    write_all,
+)
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.attributes import propose_attributes
 from gnrs_ppl.importing.derive import Derived, derive, derive_model, names_of
@@ -309,6 +316,7 @@ def _standing(folder: Path, update: bool) -> _Standing | None:
     record = folder / "import.json"
     if not record.exists():
         raise InputError("was not written by gnrs import", "name a new folder", source=str(place))
+    check_written(record, "name a new folder")
     said = parse_json(read_bytes(record, ROWS_BYTES), str(record))
     mine = read_data(place)
     validated(_ContextFile, mine, source=str(place))

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from gnrs_ppl.context.files import require_regular
+from gnrs_ppl.context.files import literally, open_regular
 from gnrs_ppl.context.log import WHITE_SPACE, open_connection
 from gnrs_ppl.context.table import MAX_BYTES, MAX_ROWS
 from gnrs_ppl.errors import InputError, one_line
@@ -93,8 +93,7 @@ def bytes_of(path: Path) -> Iterator[_Bytes]:
     InputError
         No such regular file, not readable, not a whole gzip file, or more than ``MAX_BYTES`` once unpacked.
     """
-    require_regular(path, MAX_BYTES)
-    with unpacking(path), path.open("rb") as raw:
+    with unpacking(path), open_regular(path, MAX_BYTES) as raw:
         yield _Bytes(raw, str(path))
 
 
@@ -336,7 +335,7 @@ class Staging:
 
 
 def _literal(path: Path) -> str:
-    return str(path).replace("'", "''")
+    return literally(path).replace("'", "''")
 
 
 def text_of(value: object) -> str:

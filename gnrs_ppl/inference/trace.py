@@ -18,9 +18,9 @@ from arviz_base import from_dict
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.context.files import require_regular
+from gnrs_ppl.context.files import open_regular, require_regular
 from gnrs_ppl.context.limits import DRAWS_BYTES, GROUPS, HEAP_ENTRIES, TEXT_BYTES, VARIABLES
-from gnrs_ppl.context.output import as_written, write_all
+from gnrs_ppl.context.output import check_written, write_all
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.inference.kernels import traits
 from gnrs_ppl.inference.moves import MOVES
@@ -493,7 +493,7 @@ def _require_heaps_that_end(path: Path) -> None:
     """Refuse a global heap with free space of no size, through which HDF5 2.0 walks for ever (and Python
     cannot stop it).
     """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with open_regular(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         heap, entries = content.find(HEAP), 0
         while heap >= 0:
             at, end = (
@@ -574,7 +574,7 @@ def load(path: Path) -> xr.DataTree:
         scores that the weights do not give.
     """
     require_regular(path, DRAWS_BYTES, REMEDY)
-    as_written(path)
+    check_written(path, REMEDY)
     try:
         _require_heaps_that_end(path)
         _inspect(path)

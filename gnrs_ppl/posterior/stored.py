@@ -14,7 +14,7 @@ from gnrs_ppl.calibration.weights import Weights, weights_named
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.files import read_data, validated
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.output import as_written
+from gnrs_ppl.context.output import check_written
 from gnrs_ppl.context.types import Frozen, Goal
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -125,7 +125,7 @@ def stored(folder: Path, context: Path | None = None, weights: str | None = None
         changed since.
     """
     path = folder / "draft.json"
-    as_written(path)
+    check_written(path, AGAIN)
     data = read_data(path)
     if "request" not in data:
         raise InputError("does not say what was asked", AGAIN, source=str(path), field="request")

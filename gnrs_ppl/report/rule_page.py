@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from gnrs_ppl.audit.types import LEFT_UNCOUNTED, VERDICTS
-from gnrs_ppl.context.files import read_data
+from gnrs_ppl.context.files import digest_of, read_data
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
@@ -198,7 +197,7 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "reasons": REASONS,
         "source_words": SOURCES,
         "hashes": {
-            name: sha256((folder / name).read_bytes()).hexdigest()
+            name: digest_of(folder / name)
             for name in ("rule.json", "draft.json", "audit.json", "verdicts.csv")
             if (folder / name).exists()
         },

@@ -24,7 +24,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from uvicorn import Config, Server
 
 from gnrs_ppl.errors import InputError
@@ -61,12 +61,17 @@ def create(served: Site, port: int, key: str) -> Guard:
         await served.reader.close()
 
     application = Starlette(
-        routes=[Route("/static/{name}", static), *(route for page in PAGES for route in page.ROUTES)],
+        routes=[
+            Mount(
+                served.base,
+                routes=[Route("/static/{name}", static), *(route for page in PAGES for route in page.ROUTES)],
+            )
+        ],
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
     application.state.site = served
-    return Guard(application, port=port, key=key, largest=imports.LARGEST)
+    return Guard(application, port=port, key=key, base=served.base, largest=imports.LARGEST)
 
 
 def serve(folder: Path, port: int = 0) -> None:

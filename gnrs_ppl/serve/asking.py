@@ -9,7 +9,7 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from gnrs_ppl.context.files import parse_json, read_bytes
@@ -23,10 +23,10 @@ from gnrs_ppl.serve.drafting import answers_name, answers_of
 from gnrs_ppl.serve.files import Entry, argument
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.watching import told
-from gnrs_ppl.serve.web import Changed, address, choice, entry_named, form_of, page, site, text, unchanged
+from gnrs_ppl.serve.web import Changed, address, choice, entry_named, form_of, page, site, text, to, unchanged
 
 NOTHING = "none"
-"""In place of the SHA-256 of answers that nobody has given."""
+"""In place of the state of answers that nobody has given."""
 BUTTONS = {
     "broken": "This case breaks the rule",
     "kept": "It keeps the rule",
@@ -46,7 +46,7 @@ async def ask(request: Request) -> Response:
         "ask.html",
         contexts=contexts,
         chosen=chosen,
-        sha=site(request).files.sha(chosen) if chosen else "",
+        sha=site(request).files.state(chosen) if chosen else "",
         answers=answers_of(request, chosen) if chosen else None,
     )
 
@@ -68,7 +68,7 @@ async def begin(request: Request) -> Response:
         arguments += ([f"--mass={_share(mass)}"] if mass else []) + [f"--answer={said}" for said in given]
         job = served.jobs.submit(f"Ask about {context.name}", arguments)
         job.then = address("/asked", job=job.number)
-    return RedirectResponse(job.then, 303)
+    return to(request, job.then)
 
 
 def _given(form: FormData) -> list[str]:
@@ -100,7 +100,7 @@ def _share(said: str) -> float:
 def _as_asked(request: Request, form: FormData, context: Entry, given: list[str]) -> None:
     """Refuse answers to questions that were asked before others were answered."""
     stands = answers_of(request, context)
-    if text(form, "sha") == (site(request).files.sha(stands) if stands else NOTHING):
+    if text(form, "sha") == (site(request).files.state(stands) if stands else NOTHING):
         return
     if stands is None:
         raise HTTPException(409, "The answers that this question goes on from are gone. Begin to ask again.")
@@ -128,7 +128,7 @@ async def asked(request: Request) -> Response:
             enough=ENOUGH,
             questions=[_question(question, state) for question in questions],
             answers=stands,
-            sha=site(request).files.sha(stands) if stands else NOTHING,
+            sha=site(request).files.state(stands) if stands else NOTHING,
             mass=next((a.partition("=")[2] for a in job.arguments if a.startswith("--mass=")), ""),
             unknown=UNKNOWN,
             buttons=BUTTONS,

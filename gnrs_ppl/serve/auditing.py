@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -11,8 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gnrs_ppl.audit.types import VERDICTS
-from gnrs_ppl.context.files import read_data
-from gnrs_ppl.context.output import as_written
+from gnrs_ppl.context.files import literally, read_data
+from gnrs_ppl.context.output import as_written, folder_of_copies
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.report.rule_page import REASONS, moment, understood
 from gnrs_ppl.serve.drafting import stem
@@ -55,7 +57,7 @@ async def audit(request: Request) -> Response:
         "audit.html",
         rules=rules,
         chosen=chosen,
-        sha=files.sha(chosen) if chosen else "",
+        sha=files.state(chosen) if chosen else "",
         contexts=contexts,
         context=request.query_params.get("context", contexts[0].name if len(contexts) == 1 else ""),
         audits=files.of_kind("audit"),
@@ -71,20 +73,22 @@ async def begin(request: Request) -> Response:
     out = rule.folder if drafted else new_folder(request, f"audit-{stem(rule)}")
     arguments = ["audit", context.argument, "--rule", rule.argument, "--out", argument(out)]
     then = address("/verdicts", of=f"{out}/audit.json")
-    return to_job(site(request).jobs.submit(f"Audit {rule.name} on {context.name}", arguments, then))
+    return to_job(request, site(request).jobs.submit(f"Audit {rule.name} on {context.name}", arguments, then))
 
 
 async def verdicts(request: Request) -> Response:
     """The verdicts of an audit."""
     entry = entry_named(request, request.query_params.get("of", ""))
-    place = folder_of(request, entry)
+    files, place = site(request).files, folder_of(request, entry)
+    table = replace(entry, name=f"{entry.folder}/verdicts.csv".lstrip("/"))
     said = request.query_params
     asked = Asked(said.get("verdict", ""), said.get("reason", ""), said.get("case", "")[:LONGEST])
     wanted = said.get("page", "1")
     number = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) < 8 else 1
     with understood(place):
         told = await run_in_threadpool(_audit_in, place)
-        count, rows = await run_in_threadpool(look_up, place / "verdicts.csv", asked, max(number, 1))
+        with files.open(table) as file:
+            count, rows = await run_in_threadpool(look_up, file, asked, max(number, 1))
         return page(
             request,
             "verdicts.html",
@@ -121,13 +125,14 @@ WHERE ($verdict = '' OR verdict = $verdict) AND ($reason = '' OR reason = $reaso
     AND ($case = '' OR contains(case_id, $case))"""
 
 
-def look_up(path: Path, asked: Asked, number: int) -> tuple[int, list[dict[str, str | None]]]:
+def look_up(file: BinaryIO, asked: Asked, number: int) -> tuple[int, list[dict[str, str | None]]]:
     """How many verdicts are as asked for, and those of a page, in the order of the file.
 
     Parameters
     ----------
-    path : Path
-        ``verdicts.csv`` of an audit.
+    file : binary file
+        ``verdicts.csv`` of an audit. DuckDB is given a copy under a name of ours, for it reads patterns, and
+        columns, out of paths.
     asked : Asked
     number : int
         Of the page, from 1.
@@ -139,8 +144,10 @@ def look_up(path: Path, asked: Asked, number: int) -> tuple[int, list[dict[str, 
     """
     import duckdb
 
-    bound: dict[str, Any] = {"path": str(path), **asked._asdict()}
-    with duckdb.connect(":memory:") as connection:
+    with folder_of_copies("gnrs-") as folder, duckdb.connect(":memory:") as connection:
+        with (folder / "verdicts").open("wb") as copy:
+            shutil.copyfileobj(file, copy, 1 << 20)
+        bound: dict[str, Any] = {"path": literally(folder / "verdicts"), **asked._asdict()}
         try:
             found = connection.execute(f"SELECT count(*) {READ}", bound).fetchone()
             rows = connection.execute(
@@ -148,7 +155,7 @@ def look_up(path: Path, asked: Asked, number: int) -> tuple[int, list[dict[str, 
                 bound | {"rows": ROWS, "skipped": ROWS * (number - 1)},
             ).fetchall()
         except duckdb.Error:
-            raise InputError("is not as an audit writes it", "audit again", source=str(path)) from None
+            raise InputError("is not as an audit writes it", "audit again", source="verdicts.csv") from None
     return (found[0] if found else 0), [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 

@@ -52,7 +52,7 @@ async def begin(request: Request) -> Response:
         arguments += ["--context", entry_named(request, name).argument]
     job = site(request).jobs.submit(" against ".join(rule.name for rule in rules), arguments)
     job.then = address("/compared", job=job.number)
-    return to_job(job)
+    return to_job(request, job)
 
 
 async def compared(request: Request) -> Response:

@@ -48,7 +48,7 @@ async def draft(request: Request) -> Response:
         "draft.html",
         contexts=contexts,
         chosen=chosen,
-        sha=files.sha(chosen) if chosen else "",
+        sha=files.state(chosen) if chosen else "",
         answers=answers_of(request, chosen) if chosen else None,
         numbers=NUMBERS,
         kernels=SAMPLERS,
@@ -71,7 +71,7 @@ async def begin(request: Request) -> Response:
     out = new_folder(request, f"rule-{stem(context)}")
     arguments += ["--out", out]
     then = address("/rule", of=f"{out}/draft.json")
-    return to_job(site(request).jobs.submit(f"Draft a rule from {context.name}", arguments, then))
+    return to_job(request, site(request).jobs.submit(f"Draft a rule from {context.name}", arguments, then))
 
 
 def _options(form: FormData) -> list[str]:
@@ -99,7 +99,7 @@ async def rule(request: Request) -> Response:
         values |= {
             "again": "again" if context else None,
             "context": context,
-            "sha": files.sha(context) if context else "",
+            "sha": files.state(context) if context else "",
             "kept": _kept(draft) if draft else [],
             "in_folder": folder,
         }

@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from gnrs_ppl.context.files import read_bytes
 from gnrs_ppl.context.limits import TEXT_BYTES
 from gnrs_ppl.context.output import check_folder
 from gnrs_ppl.errors import InputError
@@ -196,13 +197,16 @@ class Workspace:
         with self.open(entry) as file:
             return file.read(TEXT_BYTES).decode("utf-8", "replace")
 
-    def sha(self, entry: Entry) -> str:
-        """SHA-256 of a file."""
-        digest = sha256()
+    def state(self, entry: Entry) -> str:
+        """What tells one state of a file from another: its SHA-256, or of one too long to be read while a
+        page waits, SHA-256 of its number, size and times.
+        """
         with self.open(entry) as file:
-            while piece := file.read(1 << 20):
-                digest.update(piece)
-        return digest.hexdigest()
+            about = os.fstat(file.fileno())
+            if about.st_size <= TEXT_BYTES:
+                return sha256(file.read()).hexdigest()
+            times = about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+            return sha256(repr(times).encode()).hexdigest()
 
     def path(self, entry: Entry) -> Path:
         """Where a listed file lies."""
@@ -250,8 +254,8 @@ def _kind(path: str, size: int, _changed: int) -> Kind:
     if name in OURS:
         return "other"
     if name.endswith((".yaml", ".yml", ".json")) and size <= TEXT_BYTES:
-        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(TEXT_BYTES)
+        with suppress(InputError):
+            text = read_bytes(Path(path)).decode("utf-8", "replace")
             if all(field.search(text) for field in FIELDS):
                 return "context"
     if name.endswith(".html"):

@@ -11,11 +11,11 @@ from urllib.parse import quote
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from gnrs_ppl.serve.files import Entry
-from gnrs_ppl.serve.web import entry_named, form_of, page, site, text, texts, unchanged
+from gnrs_ppl.serve.web import entry_named, form_of, page, site, text, texts, to, unchanged
 
 MOST_ANSWERS = 20
 """Answers that a form may hold; the questions are fewer."""
@@ -46,7 +46,7 @@ async def answered(request: Request) -> Response:
             if opened["standing"] and opened["own"] and text(form, "replace") != "yes":
                 raise HTTPException(422, "A goal that a person wrote stands there. Say that it is replaced.")
             await served.reader.ask(_asking(request, context, "save", sentence=sentence, answers=answers))
-        return RedirectResponse(f"/goal?context={quote(context.name)}&saved=yes", 303)
+        return to(request, f"/goal?context={quote(context.name)}&saved=yes")
     return _form(request, context, opened, sentence, told=told, answers=answers, sha=text(form, "sha"))
 
 
@@ -82,7 +82,7 @@ def _form(
         sentence=sentence,
         told=told,
         answers=answers or [],
-        sha=sha or served.files.sha(context),
+        sha=sha or served.files.state(context),
         saved=saved,
         tab=secrets.token_hex(8),
     )

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
@@ -22,7 +22,7 @@ from gnrs_ppl.context.output import FULL, STAGING
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.serve.files import Entry, Gone, argument
 from gnrs_ppl.serve.security import FORM_BYTES
-from gnrs_ppl.serve.web import entry_named, form_of, new_folder, page, site, text, unchanged
+from gnrs_ppl.serve.web import entry_named, form_of, new_folder, page, site, text, to, to_job, unchanged
 
 LARGEST = {"/import/upload": ROWS_BYTES + FORM_BYTES}
 RECORD_BYTES = 4 * TEXT_BYTES
@@ -75,7 +75,7 @@ async def imports(request: Request) -> Response:
         "import.html",
         logs=files.of_kind("log"),
         chosen=chosen,
-        chosen_sha=files.sha(chosen) if chosen else "",
+        chosen_sha=files.state(chosen) if chosen else "",
         largest=ROWS_BYTES,
         imported=[entry for entry in files.of_kind("context") if _record(request, entry)],
     )
@@ -93,7 +93,7 @@ async def upload(request: Request) -> Response:
             await run_in_threadpool(_put, file, site(request).files.folder, name)
     finally:
         await form.close()
-    return RedirectResponse(f"/import?log={quote(name)}", 303)
+    return to(request, f"/import?log={quote(name)}")
 
 
 async def run(request: Request) -> Response:
@@ -109,7 +109,7 @@ async def run(request: Request) -> Response:
             ["import", log.argument, "--out", argument(folder), *_options(form)],
             f"/import?context={quote(folder)}/context.yaml",
         )
-    return RedirectResponse(f"/jobs/{job.number}", 303)
+    return to_job(request, job)
 
 
 async def correct(request: Request) -> Response:
@@ -141,7 +141,7 @@ async def correct(request: Request) -> Response:
             ],
             f"/import?context={quote(context.name)}",
         )
-    return RedirectResponse(f"/jobs/{job.number}", 303)
+    return to_job(request, job)
 
 
 def _guesses(request: Request, context: Entry) -> Response:
@@ -155,7 +155,7 @@ def _guesses(request: Request, context: Entry) -> Response:
         request,
         "guesses.html",
         context=context,
-        sha=served.files.sha(context),
+        sha=served.files.state(context),
         record=record,
         words=COLUMN_WORDS,
         columns=[(column, record.columns.get(column)) for column in COLUMNS],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.watching import STREAMS, pieces, told
-from gnrs_ppl.serve.web import form_of, page, site
+from gnrs_ppl.serve.web import form_of, page, site, to_job
 
 
 async def jobs(request: Request) -> Response:
@@ -44,7 +44,7 @@ async def cancel(request: Request) -> Response:
     await form_of(request)
     found = job_named(request)
     await site(request).jobs.cancel(found)
-    return RedirectResponse(f"/jobs/{found.number}", 303)
+    return to_job(request, found)
 
 
 def job_named(request: Request) -> Job:

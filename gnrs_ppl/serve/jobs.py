@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gnrs_ppl import progress, stops
-from gnrs_ppl.context.files import parse_json, read_bytes
+from gnrs_ppl.context.files import open_regular, parse_json, read_bytes
 from gnrs_ppl.context.limits import DRAWS_BYTES
 from gnrs_ppl.context.output import check_folder, write_all
 from gnrs_ppl.errors import GnrsError, InputError, one_line
@@ -101,10 +101,10 @@ class Job:
     def output(self, name: Literal["out.txt", "err.txt"]) -> str:
         """The end of what it printed."""
         try:
-            with (self.folder / name).open("rb") as file:
+            with open_regular(self.folder / name) as file:
                 file.seek(max(file.seek(0, os.SEEK_END) - TOLD, 0))
                 return file.read().decode("utf-8", "replace")
-        except OSError:
+        except (OSError, InputError):
             return ""
 
 

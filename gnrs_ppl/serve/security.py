@@ -1,9 +1,10 @@
 """Who may speak to the server, how much they may say and how slowly: asked before any page is.
 
-The server listens on loopback, where two kinds of strangers are left. Other users of the machine do not know
-the key in the address that was printed. Pages of other sites in the same browser have no cookie
-(``SameSite=Strict``), another ``Origin``, no token, and, with a name of theirs that leads here (DNS
-rebinding), another ``Host``.
+The server listens on loopback, where three kinds of strangers are left. Other users of the machine do not
+know the key in the address that was printed. Other servers of this machine are sent the cookies of 127.0.0.1
+whatever the port, but for those of a path that they do not know. Pages of other sites in the same browser
+have no cookie (``SameSite=Strict``), another ``Origin``, no token, and, with a name of theirs that leads here
+(DNS rebinding), another ``Host``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, cookie_parser
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -64,15 +65,17 @@ class Guard:
     port : int
         Where the server listens.
     key : str
-        What the printed address holds; a browser that came by it keeps it as a cookie.
+        What the printed address holds, which opens nothing but the door: who brings it is given the cookie.
+    base : str
+        What the path of every page begins with, and the only one that the cookie is sent to.
     largest : mapping
-        Path -> bytes of a body that it takes; ``FORM_BYTES`` for every other.
+        Path behind the base -> bytes of a body that it takes; ``FORM_BYTES`` for every other.
     """
 
-    def __init__(self, app: ASGIApp, *, port: int, key: str, largest: Mapping[str, int]) -> None:
-        self._app, self._key, self._largest = app, key, largest
+    def __init__(self, app: ASGIApp, *, port: int, key: str, base: str, largest: Mapping[str, int]) -> None:
+        self._app, self._key, self._base, self._largest = app, key, base, largest
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._cookie = f"gnrs-{port}"  # cookies are of a host, whatever the port
+        self._name, self._cookie = f"gnrs-{port}", secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or let it through with its body watched."""
@@ -95,7 +98,7 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, answer)
             return
-        body = _Body(receive, headers, self._largest.get(scope["path"], FORM_BYTES))
+        body = _Body(receive, headers, self._most(scope))
         with suppress(*LEFT):  # nobody is left to tell
             await self._app(scope, body, answer)
 
@@ -112,19 +115,28 @@ class Guard:
             length = headers.get("content-length", "")
             if not (length.isascii() and length.isdecimal()):
                 return _said(411, "The form does not say how long it is.")
-            if int(length) > (largest := self._largest.get(scope["path"], FORM_BYTES)):
+            if int(length) > (largest := self._most(scope)):
                 return _said(413, f"More than {largest:,} bytes.")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("key", [""])[0]
-        if scope["path"] == "/" and given and self._is_key(given):
-            entered = RedirectResponse("/", 303)
-            entered.set_cookie(self._cookie, self._key, httponly=True, samesite="strict")
+        if scope["path"] == "/" and _same(given, self._key):
+            entered = RedirectResponse(f"{self._base}/", 303)
+            entered.set_cookie(
+                self._name, self._cookie, path=f"{self._base}/", httponly=True, samesite="strict"
+            )
             return entered
-        if not self._is_key(cookie_parser(headers.get("cookie", "")).get(self._cookie, "")):
+        # any of several by that name: another server of this machine may have set one for every path
+        sent = [part.strip() for part in headers.get("cookie", "").split(";")]
+        known = any(_same(cookie, f"{self._name}={self._cookie}") for cookie in sent)
+        if not (known and scope["path"].startswith(f"{self._base}/")):
             return _said(403, "Open the address that gnrs serve printed, with its key.")
         return None
 
-    def _is_key(self, text: str) -> bool:
-        return secrets.compare_digest(text.encode(), self._key.encode())
+    def _most(self, scope: Scope) -> int:
+        return self._largest.get(scope["path"].removeprefix(self._base), FORM_BYTES)
+
+
+def _same(text: str, secret: str) -> bool:
+    return secrets.compare_digest(text.encode(), secret.encode())
 
 
 class _Body:

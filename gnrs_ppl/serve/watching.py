@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
-from gnrs_ppl.context.files import parse_json
+from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.serve.curves import curves
 from gnrs_ppl.serve.jobs import Job
@@ -190,8 +190,8 @@ def _line(last: str, path: Path) -> int:
     """The line after which a stream goes on; 0 for what is no number of a line of the file."""
     if not (last.isascii() and last.isdecimal() and len(last) < 10):
         return 0
-    with suppress(OSError):
-        return int(last) if int(last) <= path.read_bytes().count(b"\n") else 0
+    with suppress(GnrsError):
+        return int(last) if int(last) <= read_bytes(path).count(b"\n") else 0
     return 0
 
 

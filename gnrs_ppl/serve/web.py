@@ -68,6 +68,8 @@ class Site:
     reader : Reader
     token : str
         What every form holds.
+    base : str
+        What the path of every page begins with, which nobody guesses.
     writing : asyncio.Lock
         Held from the look at a file to its writing, so that of two tabs one comes first.
     watchers : Counter of int
@@ -78,6 +80,7 @@ class Site:
     jobs: Jobs
     reader: Reader = field(default_factory=Reader)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    base: str = field(default_factory=lambda: f"/{secrets.token_urlsafe(16)}")
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: Counter[int] = field(default_factory=Counter)
 
@@ -134,8 +137,9 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
 def rendered(request: Request, template: str, **values: Any) -> str:
     """The text of a page or of a part of one; parameters as for :func:`page`."""
     served = site(request)
-    given = {"token": served.token, "here": request.url.path, "place": served.files.folder}
-    given["belongs"] = UNDER.get(request.url.path) or f"/{request.url.path.split('/')[1]}"
+    here = request.url.path.removeprefix(served.base)
+    given = {"token": served.token, "base": served.base, "here": here, "place": served.files.folder}
+    given["belongs"] = UNDER.get(here) or f"/{here.split('/')[1]}"
     given["template"] = template.removesuffix(".html")
     return _environment().get_template(template).render(**given, steps=STEPS, **values)
 
@@ -145,9 +149,14 @@ def address(path: str, **query: str | int) -> str:
     return f"{path}?{urlencode(query)}"
 
 
-def to_job(job: Job) -> RedirectResponse:
+def to(request: Request, path: str) -> RedirectResponse:
+    """To another page."""
+    return RedirectResponse(site(request).base + path, 303)
+
+
+def to_job(request: Request, job: Job) -> RedirectResponse:
     """To the page of a job that a form began."""
-    return RedirectResponse(f"/jobs/{job.number}", 303)
+    return to(request, f"/jobs/{job.number}")
 
 
 def entry_named(request: Request, name: str) -> Entry:
@@ -223,7 +232,7 @@ def unchanged(request: Request, form: FormData, entry: Entry, mine: str = "", no
     ----------
     request : Request
     form : FormData
-        Its field ``sha`` is the file's SHA-256 when the page was made.
+        Its field ``sha`` is the file's state when the page was made.
     entry : Entry
     mine, now : str, optional
         What the form would put there and what it would replace, for a reader; a form that only reads the file
@@ -234,7 +243,7 @@ def unchanged(request: Request, form: FormData, entry: Entry, mine: str = "", no
     Changed
     """
     files = site(request).files
-    if text(form, "sha") != files.sha(entry):
+    if text(form, "sha") != files.state(entry):
         raise Changed(entry, now, mine, form)
 
 
@@ -274,7 +283,7 @@ async def conflict(request: Request, error: Exception) -> Response:
         entry=error.entry,
         words=differing(error.now, error.mine),
         sent=sent,
-        sha=site(request).files.sha(error.entry),
+        sha=site(request).files.state(error.entry),
     )
 
 
