@@ -99,13 +99,42 @@ def compare(a: At, b: At) -> int:
 def plus(at: At, duration: Duration, log: Log) -> At:
     if duration.working:
         return counted(at, duration, log, forward=True)
+    if log.zone is not None:
+        return in_zone(at, duration, log.zone, forward=True)
     return at_local(duration.after(local(at)), at.offset, at.grain)  # line 14, G4
 
 
 def minus(at: At, duration: Duration, log: Log) -> At:
     if duration.working:
         return counted(at, duration, log, forward=False)
+    if log.zone is not None:
+        return in_zone(at, duration, log.zone, forward=False)
     return at_local(duration.before(local(at)), at.offset, at.grain)  # line 14, G4
+
+
+def in_zone(at: At, duration: Duration, zone: ZoneInfo, *, forward: bool) -> At:
+    """Months and days on the zone's clocks, hours as they go by; of a date all of it on the calendar (G4)."""
+
+    def moved(wall: datetime, by: Duration) -> datetime:
+        return by.after(wall) if forward else by.before(wall)
+
+    if at.grain == "day":
+        day = truncate(moved(local(at), duration), "day")
+        return at_local(day, ahead(day.replace(tzinfo=zone)), "day")
+    utc = at.utc
+    if duration.months or duration.days:
+        shown = utc + timedelta(minutes=ahead(utc.replace(tzinfo=UTC).astimezone(zone)))
+        wall = moved(shown, Duration(duration.months, duration.days))
+        utc = wall - timedelta(minutes=ahead(wall.replace(tzinfo=zone)))  # the earlier, the offset before
+    utc += timedelta(seconds=duration.seconds) * (1 if forward else -1)
+    offset = ahead(utc.replace(tzinfo=UTC).astimezone(zone))
+    return at_local(utc + timedelta(minutes=offset), offset, at.grain)
+
+
+def ahead(shown: datetime) -> int:
+    east = shown.utcoffset()
+    assert east is not None
+    return round(east.total_seconds() / 60)
 
 
 def counted(at: At, duration: Duration, log: Log, *, forward: bool) -> At:
@@ -283,6 +312,7 @@ class Log:
 
     def __init__(self, records: RecordLayer, events: Sequence[Event]) -> None:
         self.records = records
+        self.zone = ZoneInfo(records.zone) if records.zone else None
         self.events = list(events)
         self.cases: dict[str, list[Event]] = {}
         for row in self.events:
@@ -323,7 +353,16 @@ class Log:
         """Declared, else the last end-of-grain of any dated row of D (line 4, G5)."""
         if self.records.end_of_observation is not None:
             return self._utc(self.records.end_of_observation, end=True)
-        return max((end_of_grain(at) for row in self.dated if (at := at_of(row))), default=None)
+        return max((self.passed(at) for row in self.dated if (at := at_of(row))), default=None)
+
+    def passed(self, at: At) -> datetime:
+        """End-of-grain, of a date of the zone the end of that local day, 23 or 25 hours on (G5)."""
+        if self.zone is None or at.grain != "day":
+            return end_of_grain(at)
+        day, after = local(at), local(at) + DAY
+        if at.offset != ahead(day.replace(tzinfo=self.zone)):
+            return end_of_grain(at)
+        return after - timedelta(minutes=ahead(after.replace(tzinfo=self.zone))) - MICROSECOND
 
     def _coverage(self, name: str) -> list[tuple[datetime, datetime]]:
         """When the channel is complete: declared, else first to last row; clipped and merged (line 4, E7)."""
@@ -332,7 +371,7 @@ class Log:
             stated = [(self._utc(i.start, end=False), self._utc(i.end, end=True)) for i in channel.coverage]
         else:
             own = [at for row in self.dated if row.channel == name and (at := at_of(row))]
-            stated = [(min(at.utc for at in own), max(end_of_grain(at) for at in own))] if own else []
+            stated = [(min(at.utc for at in own), max(self.passed(at) for at in own))] if own else []
         clipped = [(start, end if self.end is None else min(end, self.end)) for start, end in stated]
         merged: list[tuple[datetime, datetime]] = []
         for start, end in sorted(c for c in clipped if c[0] <= c[1]):
@@ -360,12 +399,12 @@ class Log:
         if span.lower is None or span.upper is None:
             return False
         return any(
-            start <= span.lower.utc and end_of_grain(span.upper) <= end
+            start <= span.lower.utc and self.passed(span.upper) <= end
             for start, end in self.coverage[channel]
         )
 
     def over(self, span: Span) -> bool:
-        return span.upper is not None and self.end is not None and end_of_grain(span.upper) <= self.end  # G5
+        return span.upper is not None and self.end is not None and self.passed(span.upper) <= self.end  # G5
 
     def common_grain(self, rel: Collection[str]) -> Grain:
         """G, the same for every instance: the coarsest grain of rel's channels, as declared, else as seen in
@@ -413,7 +452,7 @@ def interval_end(
             return at
     if log.records.quiet_after is None:
         return None
-    last = max(end_of_grain(at) for row in case if (at := at_of(row)))
+    last = max(log.passed(at) for row in case if (at := at_of(row)))
     return plus(At(last, activation.offset, "microsecond"), log.records.quiet_after, log)
 
 

@@ -22,6 +22,7 @@ from postgres import PASSWORD, cluster
 from tiers import mostly_slow
 from twice_pairs import twice_pair
 from working_pairs import working_pair
+from zoned_pairs import zoned_pair
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
@@ -80,7 +81,7 @@ def test_postgresql_says_what_duckdb_says(template: str, postgresql: Place) -> N
     assert compared
 
 
-@pytest.mark.parametrize("pairs", [data_pair, working_pair, twice_pair])
+@pytest.mark.parametrize("pairs", [data_pair, working_pair, twice_pair, zoned_pair])
 def test_postgresql_compares_data_counts_working_time_and_reads_both_ways_as_duckdb_does(
     pairs: Callable[..., tuple[Structure, RecordLayer, list[Event]]], postgresql: Place
 ) -> None:

@@ -20,6 +20,7 @@ from pairs import random_pair
 from places import LAKE, cut, fill, lake, same_on
 from test_interrupts import ENDS, alive, ended, listens, started, until, workers_of
 from working_pairs import working_pair
+from zoned_pairs import zoned_pair
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
@@ -63,7 +64,11 @@ PAIRS = [
     *((template, "all", random_pair) for template in ("existence", "response")),
     *((template, "at_least", random_pair) for template in ("init", "precedence")),
     *((template, "any", data_pair) for template in ("response", "not_coexistence")),
-    *((template, "any", working_pair) for template in ("response", "precedence")),
+    *(
+        (template, "any", pairs)
+        for pairs in (working_pair, zoned_pair)
+        for template in ("response", "precedence")
+    ),
 ]
 
 

@@ -15,12 +15,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from gnrs_ppl.audit.checkable import CheckPlan
+from gnrs_ppl.audit.compilation import Compilation
 from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
 from gnrs_ppl.audit.run import execute
-from gnrs_ppl.audit.sql import SqlStatement
 from gnrs_ppl.audit.types import InstanceVerdict
 from gnrs_ppl.context.log import EventLog
-from gnrs_ppl.context.time import GRAINS
 from gnrs_ppl.context.types import Interval
 from gnrs_ppl.context.zone import span
 from gnrs_ppl.safe_text import to_json
@@ -164,16 +163,17 @@ def _goes_on(
 
 def surroundings(plan: CheckPlan, log: EventLog) -> Surroundings:
     """What a check takes from the whole of a log."""
-    end = SqlStatement(set(GRAINS), ()).end_of('"timestamp"', '"grain"')
-    records = plan.records
-    (ends,) = log.one(f'SELECT max({end}) FROM events WHERE "timestamp" IS NOT NULL')
+    st, records = Compilation(plan).st, plan.records
+    end = st.passed('"timestamp"', '"grain"')
+    (ends,) = log.one(f'SELECT max({end}) FROM events WHERE "timestamp" IS NOT NULL', st.parameters)
     if records.end_of_observation is not None:
         ends = span(records.end_of_observation, records.clock)[1]
     seen = {
         channel: (begins, ends_)
         for channel, begins, ends_ in log.connection.execute(
             f'SELECT channel, min("timestamp"), max({end}) FROM events '
-            'WHERE "timestamp" IS NOT NULL AND channel IS NOT NULL GROUP BY channel'
+            'WHERE "timestamp" IS NOT NULL AND channel IS NOT NULL GROUP BY channel',
+            st.parameters,
         ).fetchall()
     }
     coverage: dict[str, tuple[tuple[datetime, datetime], ...]] = {}

@@ -222,7 +222,7 @@ class WorkingTime:
         if "calendar_clock" in st:
             return
         since, ahead = zip(*self.offsets, strict=True)
-        _table(
+        add_values(
             st,
             "calendar_clock",
             "W1: how the calendar's clocks stand",
@@ -238,7 +238,7 @@ class WorkingTime:
         for _, worked in self.days:
             before.append(so_far)
             so_far += worked
-        _table(
+        add_values(
             st,
             "calendar_days",
             "W1: each local day, whether it is worked, and the working days before it",
@@ -298,7 +298,7 @@ class WorkingTime:
         for length in lengths:
             before.append(so_far)
             so_far += length
-        _table(
+        add_values(
             st,
             "calendar_hours",
             "W5: each span of working hours, its length and the working time before it, in microseconds",
@@ -310,7 +310,7 @@ class WorkingTime:
         )
         if self.twice:
             since, ends = zip(*self.twice, strict=True)
-            _table(
+            add_values(
                 st,
                 "calendar_twice",
                 "W7: local times that come twice",
@@ -355,7 +355,7 @@ class WorkingTime:
         )
 
 
-def _table(
+def add_values(
     st: SqlStatement, name: str, about: str, columns: dict[str, tuple[str, Sequence[datetime | int]]]
 ) -> None:
     """Add a table of bound values, a list for each column."""

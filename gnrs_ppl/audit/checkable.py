@@ -177,6 +177,8 @@ class CheckPlan:
         Their offsets, in minutes.
     extent : tuple of datetime or None
         The first and the last of them, naive UTC; None where there is none.
+    years : tuple of int
+        The years in which they stand, where the records name a zone.
     twice : tuple of Twice
         Local times that come twice; empty where no row stands at one (G8).
     attributes : tuple of Attribute
@@ -194,6 +196,7 @@ class CheckPlan:
     grains: tuple[Grain, ...]
     offsets: tuple[int, ...]
     extent: tuple[datetime, datetime] | None
+    years: tuple[int, ...]
     twice: tuple[Twice, ...]
     attributes: tuple[Attribute, ...]
     assumptions: tuple[str, ...]
@@ -305,6 +308,7 @@ class _Checker:
         steps = self._steps()
         self._declared_capability()
         extent = None if first is None else (first, last)
+        years = self._years() if self.records.zone is not None else ()
         twice, rows = shown_twice(self.records, self.log)
         if rows:
             self._assume(
@@ -322,6 +326,7 @@ class _Checker:
             grains,
             offsets,
             extent,
+            years,
             twice,
             self.log.records.attributes,
             tuple(self.assumptions),
@@ -795,6 +800,13 @@ class _Checker:
                     f"{place}: {what} to the {grain} ({rows} rows), coarser than half of {deadline}",
                     "state a longer deadline",
                 )
+
+    def _years(self) -> tuple[int, ...]:
+        (years,) = self.log.one(
+            'SELECT list(DISTINCT CAST(date_part(\'year\', "timestamp") AS INTEGER)) FROM "events" '
+            'WHERE "timestamp" IS NOT NULL'
+        )
+        return tuple(sorted(years or ()))
 
     def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
         rows, carrying = self.log.one(

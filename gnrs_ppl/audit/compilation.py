@@ -11,7 +11,9 @@ from gnrs_ppl.audit.checkable import CheckPlan
 from gnrs_ppl.audit.evidence import SortedRows
 from gnrs_ppl.audit.sql import SqlStatement
 from gnrs_ppl.audit.twice import EVENTS
+from gnrs_ppl.audit.zoned import ZoneTime
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.rule.types import durations_of
 
 PARTS = ("months", "days", "seconds")
 
@@ -53,12 +55,27 @@ class Compilation:
         if self.records.quiet_after is not None or not grains:
             grains.add("microsecond")
         self.working = WorkingTime.of(plan.structure, plan.records, plan.extent)
+        self.zone = self._zone_time()
         again = (t.ahead - t.back for t in plan.twice)
-        offsets = tuple(sorted({*plan.offsets, *again, *self.working.shifts}))
-        self.st = SqlStatement(grains, offsets, plan.attributes, plan.records.automatic)
+        shifts = self.zone.shifts if self.zone else ()
+        offsets = tuple(sorted({*plan.offsets, *again, *self.working.shifts, *shifts}))
+        uneven = self.zone.uneven if self.zone else None
+        self.st = SqlStatement(grains, offsets, plan.attributes, plan.records.automatic, uneven)
         self.case, self.event = "case_id", "event_id"  # the columns by which instances are named
         if plan.twice:
             self.st.events, self.case, self.event = EVENTS, "written_case", "written_event"
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
         self.closing: SortedRows | None = None
         self.mutual = any(c.opener for c in plan.constraints)
+
+    def _zone_time(self) -> ZoneTime | None:
+        """The clocks of the zone that the records name, as far as the rule can reach."""
+        if self.records.zone is None:
+            return None
+        days = self.working.days
+        counted = range(days[0][0].year, days[-1][0].year + 1) if days else ()
+        lengths = [*durations_of(self.plan.structure), *(self.grid.values if self.grid else ())]
+        quiet = self.records.quiet_after
+        return ZoneTime.of(
+            self.records.zone, {*self.plan.years, *counted}, [*lengths, *([quiet] if quiet else [])]
+        )

@@ -637,7 +637,7 @@ def _silence(st: SqlStatement, search: ActSearch, role: RolePlan, bound: dict[st
                 WHERE {" AND ".join(conditions)}
             ) AS u
             ASOF LEFT JOIN coverage AS v ON v.channel = u.channel AND v.begins <= u.lower_ts
-            WHERE v.ends >= {st.end_of("u.upper_ts", "u.upper_grain")} {"OR u.empty" if search.from_start else ""}""",
+            WHERE v.ends >= {st.passed("u.upper_ts", "u.upper_grain")} {"OR u.empty" if search.from_start else ""}""",
     )
     silent = ", ".join(
         f"count(*) FILTER (WHERE possible < {b}) AS silent{suffix}" for suffix, b in bound.items()

@@ -19,7 +19,7 @@ _MICROSECOND = timedelta(microseconds=1)
 def add_records(check: Compilation) -> None:
     """Add ``observation``, ``coverage`` and, where they are asked for, ``cases``."""
     st, records = check.st, check.records
-    end = st.end_of('"timestamp"', '"grain"')
+    end, passed = (side('"timestamp"', '"grain"') for side in (st.end_of, st.passed))
     declared = records.end_of_observation
     st.add(
         "observation",
@@ -28,7 +28,7 @@ def add_records(check: Compilation) -> None:
         else "Line 4: the end of observation, the last end-of-grain of any row",
         f"SELECT CAST({st.bind('end_of_observation', span(declared, records.clock)[1])} AS TIMESTAMP) AS ends"
         if declared
-        else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
+        else f'SELECT max({passed}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
     )
     given = [
         (name, begins, ends)
@@ -40,7 +40,7 @@ def add_records(check: Compilation) -> None:
     parts = []
     if by_default:
         parts.append(
-            f"""SELECT channel, min("timestamp") AS begins, max({end}) AS ends FROM events
+            f"""SELECT channel, min("timestamp") AS begins, max({passed}) AS ends FROM events
                 WHERE "timestamp" IS NOT NULL AND channel IN ({st.bind_all("coverage_default", by_default)}) GROUP BY channel"""
         )
     if given or not parts:
@@ -74,7 +74,7 @@ def add_records(check: Compilation) -> None:
         st.add(
             "cases",
             "Lines 9 and 16: the first and the last dated row of each case, and its start activity",
-            f"""SELECT case_id, max({end}) AS last_end, {both}
+            f"""SELECT case_id, max({passed}) AS last_end, {both}
                 FROM {st.events} WHERE "timestamp" IS NOT NULL GROUP BY case_id""",
             keep=True,
         )

@@ -130,13 +130,18 @@ def _bound(
     at: str,
     sign: Literal["+", "-"],
 ) -> tuple[tuple[str, str, str], str]:
-    """An instant of a source moved by a duration, and the join it needs where a calendar counts it.
+    """An instant of a source moved by a duration, and the join it needs where a calendar or a zone counts it.
 
     Instances whose bound cannot be counted fall out by the join, and are uncounted (W6).
     """
-    if not duration.working:
+    prefix = at.rpartition(".")[2]
+    if duration.working:
+        check.working.bound(check.st, table, source, prefix, duration, sign)
+    elif check.zone is not None:
+        gridded = check.grid is not None and name in check.grid.names
+        check.zone.bound(check.st, table, source, "inst", prefix, None if gridded else duration, sign)
+    else:
         return (_moved(check, name, duration, at, sign), f"{at}off", f"{at}grain"), ""
-    check.working.bound(check.st, table, source, at.rpartition(".")[2], duration, sign)
     ts, off, grain = (f"{table}.bound_{part}" for part in ("ts", "off", "grain"))
     return (ts, off, grain), f" JOIN {table} USING (inst)"
 
@@ -189,7 +194,7 @@ def add_interval(check: Compilation, p: str, c: ConstraintPlan) -> None:
         for side, values in (("lower", lower), ("upper", upper))
         for value, part in zip(values, ("ts", "off", "grain"), strict=True)
     )
-    over = "TRUE" if c.look_back else f"coalesce({st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends, FALSE)"
+    over = "TRUE" if c.look_back else f"coalesce({st.passed('b.upper_ts', 'b.upper_grain')} <= o.ends, FALSE)"
     at_end = f", {st.end_of('b.at_ts', 'b.at_grain')} AS at_end" if c.both_ways else ""
     empty = (
         f", coalesce({st.earlier('b.upper_', 'b.lower_')}, FALSE) AS empty" if c.since == "case_start" else ""
@@ -342,8 +347,14 @@ def _first(check: Compilation) -> tuple[str, str, str]:
 
 
 def _closure(check: Compilation, p: str) -> str:
+    quiet, join = check.records.quiet_after, ""
+    if quiet is not None and check.zone is not None:
+        join = " LEFT JOIN quiet AS q ON q.case_id = a.case_id"
+        if "quiet" not in check.st:
+            last = "(SELECT case_id, last_end AS ts, 0 AS off, 'microsecond' AS grain FROM cases) AS c"
+            check.zone.bound(check.st, "quiet", last, "case_id", "", quiet, "+")
     if not check.records.case_end:
-        return ""
+        return join
     if check.closing is None:
         check.closing = closing_rows(check.st, "closing", check.records.case_end)
     earliest(
@@ -355,7 +366,7 @@ def _closure(check: Compilation, p: str) -> str:
         "Line 9: the row that closes the case",
         tie_in=True,
     )
-    return f" LEFT JOIN {p}_closing AS z ON z.inst = a.inst"
+    return f"{join} LEFT JOIN {p}_closing AS z ON z.inst = a.inst"
 
 
 def _closed(check: Compilation) -> tuple[str, str, str]:
@@ -364,8 +375,11 @@ def _closed(check: Compilation) -> tuple[str, str, str]:
     quiet = check.records.quiet_after
     if quiet is None:
         return row
-    local = check.st.moved("quiet_after", quiet, "f.last_end + to_minutes(a.at_off)", "+")
-    silence = (f"{local} - to_minutes(a.at_off)", "a.at_off", "'microsecond'")
+    if check.zone is not None:
+        silence = ("q.bound_ts", "q.bound_off", "'microsecond'")
+    else:
+        local = check.st.moved("quiet_after", quiet, "f.last_end + to_minutes(a.at_off)", "+")
+        silence = (f"{local} - to_minutes(a.at_off)", "a.at_off", "'microsecond'")
     if not check.records.case_end:
         return silence
     ts, off, grain = (

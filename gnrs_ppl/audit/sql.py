@@ -20,7 +20,7 @@ from gnrs_ppl.context.time import GRAINS, Duration, Grain
 from gnrs_ppl.context.types import Attribute
 from gnrs_ppl.rule.types import Condition, Test
 
-Value = str | int | datetime | list[str | datetime] | list[int]
+Value = str | int | datetime | list[str | datetime] | list[int] | list[datetime]
 
 _UNIT: dict[Grain, str] = {
     "microsecond": "to_microseconds(1)",
@@ -94,6 +94,8 @@ class SqlStatement:
         Those of the log, in the order of their columns.
     automatic : tuple of str
         Resources that are nobody (D7).
+    uneven : mapping
+        Length in minutes -> first instants of the local days of the zone that are so long, and not 24 hours.
     """
 
     def __init__(
@@ -102,10 +104,12 @@ class SqlStatement:
         offsets: tuple[int, ...],
         attributes: tuple[Attribute, ...] = (),
         automatic: tuple[str, ...] = (),
+        uneven: Mapping[int, list[datetime]] | None = None,
     ) -> None:
         self.grains = tuple(g for g in GRAINS if g in grains)
         self.offsets = offsets
         self.automatic = automatic
+        self._uneven = uneven or {}
         marks = (attribute_column(i) for i in range(len(attributes)))
         self.columns = (*TYPES, *(column for mark in marks for column in (mark, f"{mark}_unclear")))
         """The columns of the event table."""
@@ -235,6 +239,17 @@ class SqlStatement:
         if self.grains == ("microsecond",):
             return ts
         return f"{ts} + {self.unit(grain)} - to_microseconds(1)"
+
+    def passed(self, ts: str, grain: str) -> str:
+        """Last microsecond of what an instant stands for: end-of-grain, of a date that of its local day (G5)."""
+        if not self.dates or not self._uneven:
+            return self.end_of(ts, grain)
+        lengths = (
+            f"WHEN {grain} = 'day' AND list_contains(CAST({self.bind(f'days_of_{minutes}', days)} AS "
+            f"TIMESTAMP[]), {ts}) THEN to_minutes({minutes})"
+            for minutes, days in sorted(self._uneven.items())
+        )
+        return f"{ts} + CASE {' '.join(lengths)} ELSE {self.unit(grain)} END - to_microseconds(1)"
 
     def unit(self, grain: str) -> str:
         """Length of a grain."""

@@ -43,6 +43,14 @@ def span(moment: datetime | date, clock: tzinfo) -> tuple[datetime, datetime]:
     return _utc(start), _utc(start + timedelta(days=1)) - timedelta(microseconds=1)
 
 
+def instant(local: datetime, clock: tzinfo) -> tuple[datetime, int]:
+    """A local time in naive UTC, with its minutes east of it: the earlier of what clocks show twice, by the
+    offset before of what they leave out (G8).
+    """
+    ahead = _minutes(local, clock)[0]
+    return local - timedelta(minutes=ahead), ahead
+
+
 def _utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
@@ -75,7 +83,7 @@ def _change(low: datetime, high: datetime, clock: ZoneInfo) -> datetime:
     return low + timedelta(seconds=1)
 
 
-def _minutes(local: datetime, clock: ZoneInfo) -> tuple[int, int]:
+def _minutes(local: datetime, clock: tzinfo) -> tuple[int, int]:
     """Whole minutes east of UTC at a local time, as it comes first and as it comes again."""
     both = (local.replace(tzinfo=clock, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
     earlier, later = (round(ahead.total_seconds() / 60) for ahead in both)

@@ -303,10 +303,12 @@ def _columns(events: Events, derived: Derived, channel: str) -> None:
 
 
 def _offset(events: Events, derived: Derived) -> None:
-    """The offset of times that carry none; others carry their own."""
+    """The zone that was named; else the offset of times that carry none; others carry their own."""
+    if events.zone is not None:
+        derived.data["records"]["zone"] = events.zone
     naive = events.offsets.get("", 0)
     told = {offset: count for offset, count in events.offsets.items() if offset not in ("", "date")}
-    if naive and "offset" not in events.columns:
+    if naive and events.zone is None and "offset" not in events.columns:
         offset = max(told, key=lambda o: told[o], default="Z")
         derived.data["records"]["offset"] = (
             offset if ":" in offset or offset == "Z" else f"{offset[:3]}:{offset[3:]}"

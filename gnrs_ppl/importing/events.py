@@ -82,6 +82,8 @@ class Events:
         How the cells of times were taken.
     joined : int
         Rows of starts that went into the rows of their ends.
+    zone : str or None
+        The zone that the times were read in.
     """
 
     staging: Staging
@@ -93,6 +95,7 @@ class Events:
     offsets: Counter[str]
     times: list[Taken]
     joined: int = 0
+    zone: str | None = None
 
     def cell(self, column: Column) -> str | None:
         """SQL of an event-table column over ``raw``; None where there is none."""
@@ -200,7 +203,10 @@ def events_of(
             f"{MAX_ACTIVITIES:,}",
             "say another: --column activity=NAME",
         )
-    return Events(staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined.rows)
+    named = ask.zone.key if ask.zone else None
+    return Events(
+        staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined.rows, named
+    )
 
 
 def _read_times(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from gnrs_ppl.audit.calendar import WorkingTime
@@ -33,6 +34,8 @@ def exported(rule: Path, to: str, context: Path | None = None, log: Path | None 
     structure = asked.rules[0]
     assert asked.log is not None
     plan = check(structure, asked.records, asked.log)
+    years = range(max(plan.years) + 1, max(plan.years) + 11) if plan.years else ()
+    plan = replace(plan, years=(*plan.years, *years))
     query = compile_rule(plan)
     name = f"verdicts_{signature(structure)}"
     text = view(query, name) if to == "view" else dbt_test(query, binding=structure.norm.force == "must")
@@ -44,6 +47,11 @@ def exported(rule: Path, to: str, context: Path | None = None, log: Path | None 
             f"its calendar ends on {day}, and working time past that is left uncounted; export it again as "
             "the log grows"
             for day, _ in counted[-1:]
+        ),
+        *(
+            f"the changes of clocks in {asked.records.zone} are written out up to {year}; export it again by "
+            "then"
+            for year in years[-1:]
         ),
         f"compiled for a log of {asked.log.events:,} events; export it again when channels, clocks or zones "
         "change",
