@@ -264,6 +264,7 @@ TABLES = (
     "CREATE TABLE ticket (id INTEGER PRIMARY KEY, opened_at TEXT, state TEXT)",
     "INSERT INTO ticket VALUES (1, '2026-03-01T09:00:00', 'open'), (2, '2026-03-02T09:00:00', 'open')",
 )
+LINE = {"case_id": "a", "activity": "Open", "timestamp": "2026-03-01"}
 OCEL_TABLES = (
     "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT)", "INSERT INTO event_map_type VALUES ('Open', 'Open')",
     "CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT)", "INSERT INTO object_map_type VALUES ('claim', 'claim')",
@@ -356,13 +357,13 @@ IMPORTS = [
     Imported("no type of object 'claims'", "did you mean 'claim'?", json.dumps(OCEL), ("--case", "claim"), ("--case", "claims"), name="log.json"),
     Imported("is not readable JSON", "export or fetch it again", json.dumps(OCEL)[:-1], json.dumps(OCEL), name="log.json"),
     Imported("holds more than 1 events or objects", "give the log in parts", json.dumps(OCEL), json.dumps(OCEL | {"events": OCEL["events"][:1]}), name="log.json", limit=("gnrs_ppl.importing.ocel", "MAX_EVENTS", 1)),
-    Imported("bytes of JSON", "give it as SQLite or XML", json.dumps(OCEL), sqlite(*OCEL_TABLES), name="log.json", limit=("gnrs_ppl.importing.ocel", "MAX_JSON", 100)),
+    Imported("bytes of JSON", "give an object a line, or OCEL as SQLite", json.dumps(OCEL), sqlite(*OCEL_TABLES), name="log.json", limit=("gnrs_ppl.importing.table", "MAX_JSON", 100)),
     Imported("is not a whole SQLite database", "export or fetch it again", sqlite(*TABLES)[:3000], sqlite(*TABLES), name="log.sqlite"),
     Imported("has no table whose rows have a time", "name a column of times …_at or …_date, or declare it DATE or TIMESTAMP", sqlite(*(statement.replace("opened_at", "opened") for statement in TABLES)), sqlite(*TABLES), name="log.sqlite"),
     Imported("no column or table 'tickets' among those with times", "it has ticket", sqlite(*TABLES), ("--case", "ticket"), ("--case", "tickets"), name="log.sqlite"),
     Imported("is not a whole gzip file", "fetch or export it again", gzip.compress(EVENTS.encode())[:-9], gzip.compress(EVENTS.encode()), name="log.csv.gz"),
     Imported("more than 3 different attributes", "leave out those no rule needs", '{"case_id": "a", "activity": "Open", "timestamp": "2026-03-01", "note": "x"}\n', '{"case_id": "a", "activity": "Open", "timestamp": "2026-03-01"}\n', name="log.jsonl", limit=("gnrs_ppl.importing.staging", "MAX_COLUMNS", 3)),
-    Imported("lacks the table object or object_map_type", "export it again", sqlite(*OCEL_TABLES[:2], *OCEL_TABLES[4:]), sqlite(*OCEL_TABLES), name="log.sqlite"),
+    Imported("holds 2 lists of objects ('a', 'b')", "give the one with the events", json.dumps({"a": [LINE], "b": [LINE]}), json.dumps([LINE]), name="log.json"),
     Imported("bytes once unpacked", "give it in parts", gzip.compress((XES + " " * 5000).encode()), gzip.compress(EVENTS.encode()), name="log.xes.gz", mended_name="log.csv.gz", limit=("gnrs_ppl.importing.staging", "MAX_BYTES", 1000)),
 ]  # fmt: skip
 

@@ -68,10 +68,10 @@ def read_json(path: Path, staging: Staging, case: str | None) -> Found:
         lines = content.removeprefix(codecs.BOM_UTF8).strip().split(b"\n", 2)
         if lines[0].startswith(b"{") and len(lines) > 1 and any(map(_is_row, lines[:2])):
             return read_json_lines(path, staging)
-        content += stream.read(MAX_JSON + 1 - len(content))
+        content += stream.read(max(MAX_JSON + 1 - len(content), 0))
         if len(content) > MAX_JSON:
             raise staging.error(
-                f"holds more than {MAX_JSON:,} bytes of JSON", "give JSON Lines: one object a line"
+                f"holds more than {MAX_JSON:,} bytes of JSON", "give an object a line, or OCEL as SQLite"
             )
         stream.read(1)
         fingerprint = stream.digest.hexdigest()
