@@ -339,6 +339,8 @@ IMPORTS = [
     Imported("is no column of the event table", "use one of event_id", EVENTS, ("--column", "activity=activity"), ("--column", "act=activity")),
     Imported("no column 'activty'", "did you mean 'activity'?", EVENTS, ("--column", "activity=activity"), ("--column", "activity=activty")),
     Imported("no column looks like a timestamp", "say which: --column timestamp=NAME", EVENTS.replace("timestamp", "x").replace("2026-03-0", "n"), EVENTS),
+    Imported("its first line says that ':' parts the cells", "and say so there", "sep=:\n" + EVENTS.replace(",", "|"), "sep=|\n" + EVENTS.replace(",", "|")),
+    Imported("names 1 columns, and no row has as many cells", "begin the file with one line", EVENTS.replace("case_id,activity,timestamp", "log"), EVENTS),
     Imported("no cell of 'timestamp' is a time, such as '01. of 03 in 2026'", "--time-format '%d-%m-%Y %H:%M'", EVENTS.replace("2026-03-0", "01. of 03 in 2026").replace("T09:00:00Z", "").replace("20261", "2026").replace("20262", "2026").replace("20263", "2026"), ("--time-format", "%d. of %m in %Y"), ("--column", "timestamp=timestamp")),
     Imported("no cell of 'timestamp' is written as %d/%m/%Y, such as '2026-03-01T09:00:00Z'", "or leave it out", EVENTS, (), ("--column", "timestamp=timestamp", "--time-format", "%d/%m/%Y")),
     Imported("'%d' does not tell the day", "use %Y, ", EVENTS, ("--time-format", "%Y-%m-%dT%H:%M:%S%z"), ("--time-format", "%d")),

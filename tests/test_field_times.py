@@ -306,3 +306,64 @@ def test_the_column_of_times_is_found(
     done = import_source(path, tmp_path / "out", columns={"case_id": case})
     assert done.columns["timestamp"][0] == time
     assert done.rows == 2
+
+
+HEADED = (
+    "case,activity,at\nc1,open,2024-01-01\nc1,close,2024-01-02\nc2,open,2024-01-03\nc2,close,2024-01-04\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("sep=;\n" + HEADED.replace(",", ";"), "lines above the header, 1, are no rows: 'sep=;'"),
+        ('"sep=,"\r\n' + HEADED, "lines above the header, 1, are no rows: '\"sep=,\"'"),
+        ("# exported by ann, 2024\n#\n" + HEADED, "lines above the header, 2, are no rows: '# exported by ann, 2024', '#'"),
+        ("# a, b, c\n" + HEADED, "lines above the header, 1, are no rows: '# a, b, c'"),
+        ("Report of May\n\nExported,2024-05-31\n" + HEADED, "lines above the header, 3, are no rows: 'Report of May'"),
+        ("Report;;\n;;\n" + HEADED.replace(",", ";"), "lines above the header, 2, are no rows: 'Report;;', ';;'"),
+        ("\n" + HEADED, "lines above the header, 1, are no rows: "),
+        (HEADED + "# end, of it\n", "lines that begin with #, 1, are no rows: '# end, of it'"),
+        ("sep=;\n# titles, too\nReport\n" + HEADED.replace(",", ";") + "# 4 rows\n", "lines above the header, 3, are no rows: "),
+    ],
+)  # fmt: skip
+def test_what_stands_above_the_header_and_comments_are_no_rows(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode())
+    done = import_source(path, tmp_path / "out")
+    assert (done.read, done.rows, done.aside) == (4, 4, 0)
+    assert done.columns["timestamp"][0] == "at"
+    assert any(line.startswith(said) for line in done.said)
+
+
+@pytest.mark.parametrize(
+    "text, header",
+    [
+        (HEADED, "case"),
+        ("#" + HEADED, "#case"),
+        (HEADED.replace("at\n", "2024-01-01\n", 1), "case"),
+        (HEADED + "c3,open,\n", "case"),
+    ],
+)
+def test_a_header_is_not_skipped(tmp_path: Path, text: str, header: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    done = import_source(path, tmp_path / "out", columns={"case_id": header, "activity": "activity"})
+    assert not any("above the header" in line for line in done.said)
+
+
+def test_a_row_is_no_comment_where_rows_begin_so(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(
+        HEADED.replace("c", "#c").replace("#case,a#ctivity", "case,activity").replace("#close", "close")
+        + "#c3,open\n"
+    )
+    assert import_source(path, tmp_path / "out").reasons == {"2 cells where the header has 3": 1}
+
+
+@pytest.mark.parametrize("line", ["sep=;", "# exported"])
+def test_an_audit_names_a_first_line_that_is_no_header(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{line}\n{HEADED}")
+    with pytest.raises(InputError, match=f"its first line is '{line}', not the names.*gnrs import"):
+        read_log(path, RecordLayer())

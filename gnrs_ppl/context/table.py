@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import io
 import re
+import shlex
 import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -77,13 +78,26 @@ Aside = Callable[[int, list[str]], None]
 """Takes the number and the cells of a row that is no row of the table."""
 
 
+Begin = Callable[[list[str]], tuple[int, str | None]]
+"""Says of the first lines of a CSV file how many stand above its header, and what parts its cells if one tells."""
+FIRST_LINES = 50
+"""Lines of a CSV file among which its header stands."""
+SEPARATOR = re.compile(r'"?sep=(.)"?[\r\n]*', re.IGNORECASE)
+"""What spreadsheets write on a first line that says what parts the cells."""
+
+
 @contextmanager
-def opened(path: Path, connection: duckdb.DuckDBPyConnection, aside: Aside | None = None) -> Iterator[Table]:
+def opened(
+    path: Path,
+    connection: duckdb.DuckDBPyConnection,
+    aside: Aside | None = None,
+    begin: Begin | None = None,
+) -> Iterator[Table]:
     """The table in a CSV (plain or gzipped) or Parquet file; the path is taken literally and opened once.
 
     DuckDB is only ever given a private copy under a fixed name, because it reads patterns, home folders, URLs
     and columns out of paths. Rows of a CSV file with a cell too few or too many go to ``aside``, and are
-    refused where there is none.
+    refused where there is none; lines above the header go by ``begin``, and are refused where there is none.
 
     Raises
     ------
@@ -101,7 +115,7 @@ def opened(path: Path, connection: duckdb.DuckDBPyConnection, aside: Aside | Non
             yield (
                 _Parquet(hashed, copy, source, connection)
                 if path.suffix == ".parquet"
-                else _Csv(hashed, copy, source, aside)
+                else _Csv(hashed, copy, source, aside, begin)
             )
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(
@@ -135,18 +149,28 @@ class _Csv:
     delimiter.
     """
 
-    def __init__(self, stream: _Hashed, copy: Path, source: str, aside: Aside | None) -> None:
+    def __init__(
+        self, stream: _Hashed, copy: Path, source: str, aside: Aside | None, begin: Begin | None
+    ) -> None:
         self.stream, self.copy, self.source, self.aside = stream, copy, source, aside
         self.rows = self.blank = 0
         self.encoding = "utf-8"
         lines = chain.from_iterable(self._lines())
+        first = list(islice(lines, FIRST_LINES))
+        self.above, told = begin(first) if begin is not None else (0, None)
+        lines = chain(first[self.above :], lines)
         head: list[str] = []
         for line in lines:
             head.append(line)
             if sum(part.count('"') for part in head) % 2 == 0 or len(head) > 100:
                 break
         outside = re.sub(r'"(?:[^"]|"")*"', "", "".join(head))
-        found = [delimiter for delimiter in DELIMITERS if delimiter in outside]
+        found = [told] if told else [delimiter for delimiter in DELIMITERS if delimiter in outside]
+        if begin is None and (SEPARATOR.fullmatch("".join(head)) or (outside.startswith("#") and not found)):
+            raise self._error(
+                f"its first line is {one_line(head[0].strip(), 40)!r}, not the names of its columns",
+                f"take that line out, or read the file with: gnrs import {shlex.quote(self.source)}",
+            )
         if len(found) > 1:
             raise self._error(
                 f"its header line holds {' and '.join(DELIMITERS[d] for d in found)}, so what parts the "
@@ -228,7 +252,7 @@ class _Csv:
                 yield rows
         except csv.Error as error:
             raise self._error(
-                f"is not readable CSV: line {self.reader.line_num}: {error}",
+                f"is not readable CSV: line {self.above + self.reader.line_num}: {error}",
                 "mend the quotes there; a quote in a cell is doubled",
             ) from None
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import json
+import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gnrs_ppl.context.files import parse_json
-from gnrs_ppl.context.table import cell_text, opened
+from gnrs_ppl.context.table import DELIMITERS, SEPARATOR, cell_text, opened
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.staging import Found, Staging, bytes_of, text_of
+from gnrs_ppl.importing.times import are_times
 
 MAX_LINE = 1 << 23
 """Bytes of a line of JSON."""
@@ -22,7 +26,8 @@ OCEL = frozenset({"objects", "objectTypes", "eventTypes", "ocel:events"})
 
 
 def read_table(path: Path, staging: Staging) -> Found:
-    """Stage a CSV (plain or gzipped) or Parquet file; rows with a cell too few or too many are set aside.
+    """Stage a CSV (plain or gzipped) or Parquet file; rows with a cell too few or too many are set aside, comments
+    and lines above the header are told.
 
     Raises
     ------
@@ -31,10 +36,29 @@ def read_table(path: Path, staging: Staging) -> Found:
     """
     import duckdb
 
+    above: list[str] = []
+    remarks: list[tuple[int, list[str]]] = []
+
+    def begin(lines: list[str]) -> tuple[int, str | None]:
+        count, delimiter = header_of(lines)
+        if delimiter is not None and delimiter not in DELIMITERS:
+            raise staging.error(
+                f"its first line says that {delimiter!r} parts the cells",
+                "part them by a comma, a semicolon, a tab or a vertical bar, and say so there",
+            )
+        above.extend(lines[:count])
+        return count, delimiter
+
     def aside(number: int, row: list[str]) -> None:
+        if row[0].lstrip().startswith("#"):
+            remarks.append((number, row))
+        else:
+            set_aside(number, row)
+
+    def set_aside(number: int, row: list[str]) -> None:
         staging.aside.add(number, f"{len(row)} cells where the header has {len(header)}", row)
 
-    with opened(path, staging.connection, aside) as table:
+    with opened(path, staging.connection, aside, begin) as table:
         header = [name or f"column {i}" for i, name in enumerate(table.header, 1)]
         doubled = next((name for i, name in enumerate(header) if name in header[:i]), None)
         if doubled is not None:
@@ -48,11 +72,79 @@ def read_table(path: Path, staging: Staging) -> Found:
         except (duckdb.Error, UnicodeDecodeError) as error:
             problem = one_line(str(error).replace(parameters["path"], "the file"), 120)
             raise staging.error(f"is not readable ({problem})", "write the file again") from None
-        staging.read = table.rows
+        if remarks and staging.one("SELECT count(*) FROM raw WHERE starts_with(c0, '#')") != (0,):
+            for number, row in remarks:  # its rows begin so, and these may be some of them
+                set_aside(number, row)
+            remarks.clear()
+        staging.read = table.rows - len(remarks)
+        if staging.aside.rows == staging.read > 0:
+            raise staging.error(
+                f"its first line, {one_line(', '.join(header), 60)!r}, names {len(header)} columns, and no row has "
+                "as many cells",
+                "begin the file with one line of the names of its columns",
+            )
         for _ in range(table.blank):
             staging.aside.add("", "blank line", "")
         form = "Parquet" if path.suffix == ".parquet" else "CSV"
-        return Found(form, list(table.said), fingerprint=table.fingerprint())
+        said = list(table.said)
+        for what, lines in (
+            ("above the header", [line.strip() for line in above]),
+            ("that begin with #", [", ".join(row) for _, row in remarks]),
+        ):
+            if lines:
+                shown = ", ".join(repr(one_line(line, 60)) for line in lines[:3] if line)
+                more = f" and {len(lines) - 3:,} more" if len(lines) > 3 else ""
+                said.append(f"lines {what}, {len(lines):,}, are no rows: {shown or 'blank'}{more}")
+        return Found(form, said, fingerprint=table.fingerprint())
+
+
+def header_of(lines: list[str]) -> tuple[int, str | None]:
+    """How many of the first lines of a CSV file stand above its header, and what parts its cells where a line says
+    so.
+
+    These are ``sep=;``, comments, blank lines, and titles: lines with fewer cells than the header, which holds no
+    number and no time and stands above rows that do. Where no line is such a header, the first line is.
+    """
+    said = SEPARATOR.fullmatch(lines[0]) if lines else None
+    start, told = (1, said[1]) if said else (0, None)
+    rows, width = max((_parted(lines[start:], d) for d in told or DELIMITERS), key=lambda parted: parted[2])[
+        :2
+    ]
+
+    def is_header(i: int) -> bool:
+        row = rows[i] if i < len(rows) else []
+        return len(row) == width > 1 and sum(map(bool, row)) >= max(2, width - 1) and not _figures(row)
+
+    for i, row in enumerate(rows):
+        below = [other for other in rows[i + 1 : i + 20] if len(other) == width]
+        if is_header(i) and any(map(_figures, below)) and not (row[0].startswith("#") and is_header(i + 1)):
+            titles = all(_is_title(other, width) for other in rows[:i])
+            return start + (i if titles else 0), told
+    return start, told
+
+
+def _parted(lines: list[str], delimiter: str) -> tuple[list[list[str]], int, int]:
+    """The cells of lines, the width that most of them have where it is over one, and how many have it."""
+    rows = []
+    for line in lines:
+        with suppress(csv.Error):
+            rows.append([cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])])
+            continue
+        rows.append([])
+    widths = Counter(len(row) for row in rows if len(row) > 1)
+    return rows, *(widths.most_common(1) or [(0, 0)])[0]
+
+
+def _is_title(row: list[str], width: int) -> bool:
+    """Whether a line above what may be the header is none of the table's."""
+    filled = sum(map(bool, row))
+    return filled < width if len(row) != width else filled * 2 <= width or row[0].startswith("#")
+
+
+def _figures(row: list[str]) -> bool:
+    """Whether a cell is a number or a time."""
+    cells = [cell for cell in row if any(c.isdigit() for c in cell)]
+    return any(re.fullmatch(r"[-+]?[0-9.,]*[0-9]", cell) for cell in cells) or any(are_times(cells))
 
 
 def read_json(path: Path, staging: Staging, case: str | None) -> Found:

@@ -110,6 +110,7 @@ _PATTERNS = [
         *(rf"{_CLOCK}{_ZONE},? {_WEEKDAY}{day}" for day in _DATES[:5]),
     )
 ]
+_MINUTES = re.compile(r"(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?", re.IGNORECASE)
 _NUMBER = re.compile(r"(-?\d{1,19})(?:[.,](\d{1,18}))?")
 _EPOCHS = {"epoch-s": 0, "epoch-ms": 3, "epoch-us": 6, "epoch-ns": 9}
 _UNITS = {
@@ -428,7 +429,9 @@ def _set_offset(found: _Local, parts: Mapping[str, str | None]) -> None:
     text, found.place = parts.get("zone") or "", parts.get("place") or ""
     if parts.get("remark") and not text[-1:].isdigit():
         raise ValueError
-    if number := re.fullmatch(r"(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?", text, re.IGNORECASE):
+    if not text:
+        return
+    if number := _MINUTES.fullmatch(text):
         minutes = 60 * int(number[2]) + int(number[3] or 0)
         if minutes > 14 * 60 or int(number[3] or 0) > 59:
             raise _Unread(f"its offset {text!r} is none")
