@@ -387,6 +387,39 @@ def _listed(names: Sequence[str], room: int = 160) -> str:
     return ", ".join(shown[:fit]) + (f" and {more} more" if more else "")
 
 
+def spelt(name: str) -> str:
+    """A name in which nothing is unseen: what is not ASCII as escapes, and white space in a row."""
+    return one_line(ascii(name).replace("  ", " \\x20"), 60)
+
+
+def alike(connection: duckdb.DuckDBPyConnection, names: str) -> list[str]:
+    """Sentences on names of a kind that differ in nothing that anybody sees.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+    names : str
+        A relation of ``kind``, ``name`` and ``cells``, how many cells hold it.
+    """
+    twins = connection.execute(
+        f"""SELECT kind, list(name ORDER BY name), list(cells ORDER BY name) FROM {names}
+            GROUP BY kind, lower(regexp_replace(nfc_normalize(name), $unseen_or_space, '', 'g')) HAVING count(*) > 1 ORDER BY ALL""",
+        {"unseen_or_space": UNSEEN_OR_SPACE},
+    ).fetchall()
+    found = []
+    for kind, group, cells in twins[:LISTED]:
+        listed = " and ".join(
+            f"{spelt(name)} ({count} rows)" for name, count in zip(group[:LISTED], cells, strict=False)
+        )
+        more = f" and {len(group) - LISTED} more" if len(group) > LISTED else ""
+        found.append(
+            f"{kind}: {listed}{more} differ only in case, white space or signs nobody sees; they count as different"
+        )
+    if len(twins) > LISTED:
+        found.append(f"{len(twins) - LISTED} more groups of names differ only so")
+    return found
+
+
 class _Import:
     """One import: the file's columns, then local times, then grains, then the rows of D, with what was
     noticed.
@@ -521,24 +554,9 @@ class _Import:
         ).fetchall():
             self.findings.append(
                 f"{kind}: {cells} cells hold control or invisible characters (first: row {row}, "
-                f"{one_line(ascii(name), 60)})"
+                f"{spelt(name)})"
             )
-        twins = self.connection.execute(
-            """SELECT kind, list(name ORDER BY name), list(cells ORDER BY name) FROM names WHERE kind <> 'case_id'
-               GROUP BY kind, lower(regexp_replace(nfc_normalize(name), $unseen_or_space, '', 'g')) HAVING count(*) > 1 ORDER BY ALL""",
-            {"unseen_or_space": UNSEEN_OR_SPACE},
-        ).fetchall()
-        for kind, names, cells in twins[:LISTED]:
-            listed = " and ".join(
-                f"{one_line(ascii(name), 60)} ({count} rows)"
-                for name, count in zip(names[:4], cells, strict=False)
-            )
-            self.findings.append(
-                f"{kind}: {listed} differ only in case, white space or signs nobody sees; they count as "
-                "different"
-            )
-        if len(twins) > LISTED:
-            self.findings.append(f"{len(twins) - LISTED} more groups of names differ only so")
+        self.findings += alike(self.connection, "(FROM names WHERE kind <> 'case_id')")
         self.connection.execute("DROP TABLE names")
 
     def _parse_times(self) -> None:

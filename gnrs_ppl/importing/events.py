@@ -11,6 +11,7 @@ from unicodedata import category
 from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.limits import LONGEST_NAME
+from gnrs_ppl.context.log import alike
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.columns import Guess, guess_columns, letters
@@ -165,15 +166,25 @@ def events_of(
     staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
     staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
     staging.connection.execute("CREATE TABLE no_name (text VARCHAR)")
-    for column in ("activity", "channel", *NAMING):
-        if column in columns:
-            _plain_names(staging, columns[column].value, said)
+    kinds = [column for column in ("activity", "channel", *NAMING) if column in columns]
+    for column in kinds:
+        _plain_names(staging, columns[column].value, said)
     for column in ("activity", "channel"):
         if column in columns:
             staging.drop(
                 _no_name(staging.cell(columns[column].value)),
                 f"{column} is no name: over {LONGEST_NAME} characters, or some that do not print",
             )
+    cells = {column: staging.cell(columns[column].value) for column in kinds}
+    said += alike(
+        staging.connection,
+        "("
+        + " UNION ALL ".join(
+            f"SELECT '{column}' AS kind, {cell} AS name, count(*) AS cells FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL"
+            for column, cell in cells.items()
+        )
+        + ")",
+    )
     made: dict[str, str] = {}
     time, taken = _read_times(staging, columns, made, said, ask)
     joined = join_pairs(staging, columns, time)

@@ -5,6 +5,7 @@ spelt.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -152,7 +153,8 @@ def spelling(name: str) -> str:
     """What a name is without case, signs and plural: the same for ``CheckIn``, ``check_in`` and
     ``Check-ins``.
     """
-    words = re.findall(r"[^\W_]+", _CAMEL.sub(" ", name).casefold())
+    plain = unicodedata.normalize("NFKC", name)
+    words = re.findall(r"[^\W_]+", _CAMEL.sub(" ", plain).casefold())
     return "".join(_singular(word) for word in words)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 from gnrs_ppl.context.load import nearest
-from gnrs_ppl.context.log import resolved
+from gnrs_ppl.context.log import LISTED, resolved, spelt
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.reading.vocabulary import LIGHT, STOP, name_words, tokens_of
 from gnrs_ppl.reading.ways import classes_of
@@ -124,8 +126,10 @@ def nearly_alike(m: Material) -> Iterator[Found]:
             groups.setdefault(spelling(name) or name, []).append(name)
         for group in groups.values():
             if len(group) > 1:
+                seen = Counter(_seen(name) for name in group)
                 shown = " and ".join(
-                    f"{name!r} ({m.recorded[kind].get(name, 0):,} rows)" for name in group[:4]
+                    f"{spelt(name) if seen[_seen(name)] > 1 else repr(name)} ({m.recorded[kind].get(name, 0):,} rows)"
+                    for name in group[:LISTED]
                 )
                 yield Found(
                     "records.channels" if kind == "channel" else f"schema.{PARTS[kind]}",
@@ -135,6 +139,11 @@ def nearly_alike(m: Material) -> Iterator[Found]:
                     "they count as different: give them one name in the log, or aliases that tell them apart",
                     frozenset((kind, name) for name in group),
                 )
+
+
+def _seen(name: str) -> str:
+    """What a person sees of a name."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 def same_words(m: Material) -> Iterator[Found]:
