@@ -185,6 +185,23 @@ def test_a_date_is_over_when_its_local_day_is(
     assert judged(asked, by_default, log(by_default, tmp_path, *rows))[0].verdict == verdict
 
 
+def test_clocks_are_known_in_years_without_rows_and_dates_of_elsewhere_stay_dates(tmp_path: Path) -> None:
+    opened = "c,A,2026-01-10 12:00:00"
+    for start, found in (
+        ("2025-07-10T12:00:00+02:00", "violated"),
+        ("2025-07-10T12:00:01+02:00", "indeterminate"),
+    ):
+        coverage = [{"start": start, "end": "2034-12-31"}]
+        channel = {"name": "log", "activities": ["A", "B"], "closed_world": True, "coverage": coverage}
+        layer = records(channels=[channel])
+        (verdict,) = judged(rule("precedence", "P6M"), layer, log(layer, tmp_path, opened))
+        assert verdict.verdict == found
+    layer, midnight = records(NEW_YORK), datetime(2025, 3, 5)
+    row = Event("a", "c", "A", midnight, None, "day", None, None, None, None, "log")
+    (verdict,) = judged(rule(deadline="P7D"), layer, EventLog.from_events([row], layer))
+    assert due_text(verdict.due) == "2025-03-12"
+
+
 def test_without_a_zone_a_row_keeps_its_offset_and_the_check_its_text(tmp_path: Path) -> None:
     layer = records(None, offset="+02:00")
     events = log(layer, tmp_path, "c,A,2026-10-24 12:00:00", "c,B,2026-10-25 12:00:00")

@@ -35,7 +35,7 @@ def zoned_pair(
     structure, layer, events = random_pair(seed, template, operator, cases)
     rng = random.Random(f"zoned {seed} {template} {operator}")
     name = rng.choice(list(CHANGES))
-    near = timedelta(minutes=15 * rng.randrange(-8, 8)) - rng.choice((0, 1, 2, 30)) * timedelta(days=1)
+    near = timedelta(days=rng.choice((-30, -2, -1, 0, 1, 2, 30)), minutes=15 * rng.randrange(-8, 8))
     shift = rng.choice(CHANGES[name]) + near - BASE
     rows = [_moved(event, shift, ZoneInfo(name), rng.random() < 0.1) for event in events]
     data = layer.model_dump() | {"offset": None, "zone": name}
