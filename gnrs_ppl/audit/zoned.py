@@ -107,7 +107,7 @@ class ZoneTime:
         sign : "+" or "-"
         """
         self._add_clock(st)
-        own = "" if duration else ", grid_months, grid_days, grid_seconds"
+        columns = "" if duration else ", grid_months, grid_days, grid_seconds"
         amounts = {part: f"a.grid_{part}" for part in ("months", "days", "seconds")}
         if duration is not None:
             stated = {part: getattr(duration, part) for part in amounts}
@@ -123,7 +123,7 @@ class ZoneTime:
             f"{name}_wall",
             "G4: the local time in the zone to which months and days lead",
             f"""SELECT a.*, {wall} AS wall
-                FROM (SELECT {key}, {prefix}ts AS ts, {prefix}off AS off, {prefix}grain AS grain{own} FROM {source}) AS a
+                FROM (SELECT {key}, {prefix}ts AS ts, {prefix}off AS off, {prefix}grain AS grain{columns} FROM {source}) AS a
                 ASOF LEFT JOIN zone_clock AS k ON a.ts >= k.since""",
         )
         resolved = "a.wall - to_minutes(w.ahead)"
