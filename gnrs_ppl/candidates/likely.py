@@ -120,8 +120,6 @@ def _separated(material: Material, opener: str, act: str) -> Iterator[Suggestion
     """The best threshold of each number on the opener's rows that parts the cases in which the act follows
     from the others.
     """
-    from scipy.stats import fisher_exact
-
     for position, attribute in enumerate(material.context.records.attributes):
         if attribute.type != "number":
             continue
@@ -130,6 +128,8 @@ def _separated(material: Material, opener: str, act: str) -> Iterator[Suggestion
         best = max(fitting, key=lambda s: s.right, default=None)
         if best is None or best.right < PURE * best.cases:
             continue
+        from scipy.stats import fisher_exact  # half a second
+
         table = np.array([best.up_to, best.above])
         if len(splits) * fisher_exact(table).pvalue >= BY_CHANCE:
             continue

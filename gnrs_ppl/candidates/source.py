@@ -168,9 +168,8 @@ class Material:
 
         They stand in for an opener that is not said.
         """
-        words = {
-            a.name: vocabulary(self.context.schema).words_of(a.name) for a in self.context.schema.actions
-        }
+        known = vocabulary(self.context.schema)
+        words = {a.name: known.words_of(a.name) for a in self.context.schema.actions}
 
         def begins(activity: str) -> float:
             said = max(
@@ -204,8 +203,7 @@ class Material:
 
     def _opens(self, activity: str) -> float:
         """Cases with an act, times the mean share in which it comes before another."""
-        before = [self.before(activity, other) for other in self.traces.homes if other != activity]
-        return self.traces.cases(activity) * sum(before) / max(len(before), 1)
+        return self.traces.cases(activity) * self.traces.comes_before[activity]
 
     @cached_property
     def usual_closers(self) -> tuple[str, ...]:
@@ -213,18 +211,12 @@ class Material:
         traces = self.traces
 
         def closes(activity: str) -> float:
-            after = [self.before(other, activity) for other in traces.homes if other != activity]
-            return traces.pair(activity).cases * sum(after) / max(len(after), 1)
+            last = 1 - traces.comes_before[activity] if len(traces.homes) > 1 else 0.0
+            return traces.pair(activity).cases * last
 
         return tuple(
             sorted((a for a in traces.homes if a not in self.regulated), key=lambda a: (-closes(a), a))
         )
-
-    def before(self, one: str, other: str) -> float:
-        """Share of the cases with both acts in which the one comes first, one half where there are none."""
-        first, second = (self.traces.delays.get(pair) for pair in ((one, other), (other, one)))
-        both = (first.cases if first else 0) + (second.cases if second else 0)
-        return (first.cases if first else 0) / both if both else 0.5
 
     def delays(self, opener: str, act: str) -> Delays | None:
         """Observed delays of an act after an opener."""

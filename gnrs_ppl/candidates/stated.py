@@ -128,7 +128,7 @@ def _recording_what_is_said(material: Material, said: Sequence[Reading]) -> list
         for a in material.usual_openers
         if a in recorded
         and a not in told
-        and (activation is None or material.before(a, activation.activity) >= MOSTLY)
+        and (activation is None or material.traces.before(a, activation.activity) >= MOSTLY)
     ]
     return [
         Opener(a, None, 1.0 - 0.1 * rank, f"{a} records {attributes}")

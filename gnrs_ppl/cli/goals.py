@@ -11,6 +11,7 @@ import typer
 
 from gnrs_ppl.cli.helpers import language_model, with_llm, working
 from gnrs_ppl.cli.options import CacheMode, CacheOption, Json, MaxCost, ModelRoles, Price
+from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     _Known = tuple[str, Schema, tuple[Channel, ...], tuple[Attribute, ...]]
     """A sentence, the names that may be meant, the logs that are kept and what they record."""
 
-LONGEST_SENTENCE = 2000
-"""Characters of a sentence, as of a goal's."""
 ContextFile = Annotated[
     Path,
     typer.Argument(
@@ -189,9 +188,9 @@ def _say_goal(done: Written, as_json: bool) -> None:
 
 
 def _check_sentence(sentence: str | None) -> None:
-    if not (sentence or "").strip() or len(sentence or "") > LONGEST_SENTENCE:
+    if not (sentence or "").strip() or len(sentence or "") > SENTENCE:
         raise InputError(
-            f"is empty or longer than {LONGEST_SENTENCE:,} characters",
+            f"is empty or longer than {SENTENCE:,} characters",
             "write a sentence",
             source="arguments",
             field="--sentence",

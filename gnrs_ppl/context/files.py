@@ -13,11 +13,16 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from yaml.composer import Composer
+from yaml.constructor import SafeConstructor
+from yaml.resolver import Resolver
 
 from gnrs_ppl.context.limits import DIGITS, NESTED, TEXT_BYTES, VALUES
 from gnrs_ppl.errors import InputError, one_line
@@ -131,7 +136,7 @@ def read_text(path: Path, limit: int = TEXT_BYTES, form: str = "text") -> str:
         ) from None
 
 
-class _Loader(yaml.SafeLoader):
+class _Plain(Composer, SafeConstructor, Resolver):
     """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal
     numbers are typed.
     """
@@ -140,7 +145,7 @@ class _Loader(yaml.SafeLoader):
     depth = count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        event: Any = cast(Any, self).peek_event()
         line = f"line {event.start_mark.line + 1}"
         if isinstance(event, yaml.AliasEvent):
             raise yaml.YAMLError(f"{line}: aliases are not read; write the value out")
@@ -170,16 +175,47 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|)$"), ["~", "n", ""])
-_Loader.add_implicit_resolver(
+_Plain.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+_Plain.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|)$"), ["~", "n", ""])
+_Plain.add_implicit_resolver(
     "tag:yaml.org,2002:int", re.compile(rf"^-?(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})$"), list("-0123456789")
 )
-_Loader.add_implicit_resolver(
+_Plain.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]+(?:e[-+]?[0-9]+)?|-?\.inf|\.nan)$"),
     list("-.0123456789"),
 )
+
+
+class _Loader(_Plain, yaml.SafeLoader):
+    """PyYAML's own parser, which says best what is wrong."""
+
+
+_Fast: type[Any] = _Loader
+"""libyaml's parser, six times as fast with ours on top, where PyYAML was built with it."""
+with suppress(ImportError):
+    from yaml._yaml import CParser
+
+    class _Compiled(_Plain, CParser):
+        def __init__(self, stream: str) -> None:
+            CParser.__init__(self, stream)
+            Composer.__init__(self)
+            SafeConstructor.__init__(self)
+            Resolver.__init__(self)
+
+    _Fast = _Compiled
+
+
+def compose_yaml(text: str) -> Any:
+    """The nodes of a YAML text, with their places; raises yaml.YAMLError."""
+    return _read(yaml.compose, text)
+
+
+def _read(reader: Callable[..., Any], text: str) -> Any:
+    try:
+        return reader(text, Loader=_Fast)
+    except yaml.YAMLError:
+        return reader(text, Loader=_Loader)
 
 
 def read_data(path: Path, limit: int = TEXT_BYTES) -> dict[str, Any]:
@@ -207,7 +243,7 @@ def read_any(path: Path, limit: int = TEXT_BYTES) -> Any:
 def parse_yaml(text: str, source: str) -> Any:
     """YAML as plain data; raises InputError as :func:`parse_json`."""
     try:
-        data = yaml.load(text, Loader=_Loader)
+        data = _read(yaml.load, text)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(
             f"is not readable YAML: {_mark(error)}", "mend the syntax there", source=source

@@ -15,11 +15,13 @@ DRAWS_BYTES: Final = 5 * 2**30
 NESTED: Final = 40
 """Levels of mappings and lists in a file."""
 VALUES: Final = 100_000
-"""Keys and values of a file: the YAML parser takes a few seconds for so many."""
+"""Keys and values of a file: PyYAML without libyaml takes a few seconds for so many."""
 DIGITS: Final = 18
 """Digits of a whole number in a file."""
 LONGEST_NAME: Final = 200
 """Characters of a name, and of the words for it."""
+SENTENCE: Final = 2_000
+"""Characters of a goal's sentence."""
 NAMES: Final = 10_000
 """Names in one list of a schema, record layer or rule."""
 GOAL_NAMES: Final = 200

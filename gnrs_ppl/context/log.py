@@ -204,18 +204,16 @@ def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
         Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else
         the one seen; a channel that shows several keeps none, since a declared grain is that of every row.
     """
-    seen, clocks = log.seen, log.clocks
-    grains = {
-        name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here}
-        for name, _ in clocks
-    }
-    declared = records.channels or tuple(
-        Channel.model_construct(name=name) for name in sorted({c for c, _ in seen})
-    )
+    activities, grains = dict[str, set[str]](), dict[str, set[Grain]]()
+    for channel, activity in log.seen:
+        activities.setdefault(channel, set()).add(activity)
+    for (channel, _), seen_here in log.clocks.items():
+        grains.setdefault(channel, set()).update(seen_here)
+    declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted(activities))
     channels = tuple(
         c.model_copy(
             update={
-                "activities": tuple(sorted(a for ch, a in seen if ch == c.name))
+                "activities": tuple(sorted(activities.get(c.name, ())))
                 if c.activities is None
                 else c.activities,
                 "grain": c.grain

@@ -74,7 +74,9 @@ class Traces:
             firsts AS (SELECT case_id, activity, min(timestamp) AS at,
                               arg_min(struct_pack(name := resource), struct_pack(at := timestamp, id := event_id)).name AS who
                        FROM events JOIN home USING (activity, channel) WHERE timestamp IS NOT NULL GROUP BY case_id, activity)
-            SELECT a.activity, b.activity, count(*), quantile_cont(epoch(b.at) - epoch(a.at), $quantiles),
+            SELECT a.activity, b.activity, count(*),
+                   CASE WHEN count(*) = 1 THEN [min(epoch(b.at) - epoch(a.at))]
+                        ELSE quantile_cont(epoch(b.at) - epoch(a.at), $quantiles) END,
                    coalesce(avg((a.who = b.who)::INT), 0)
             FROM firsts a JOIN firsts b ON a.case_id = b.case_id AND a.activity <> b.activity AND b.at >= a.at
             GROUP BY ALL ORDER BY ALL""",
@@ -84,7 +86,32 @@ class Traces:
                 "quantiles": [step / STEPS for step in range(STEPS + 1)],
             },
         ).fetchall()
-        return {(a, b): Delays(n, tuple(quantiles), personal) for a, b, n, quantiles, personal in rows}
+        # a log of many acts has most pairs once: one number of each is fetched, not twenty-one
+        return {
+            (a, b): Delays(n, tuple(quantiles) if n > 1 else (STEPS + 1) * tuple(quantiles), personal)
+            for a, b, n, quantiles, personal in rows
+        }
+
+    def before(self, one: str, other: str) -> float:
+        """Share of the cases with both acts in which the one comes first, one half where there are none."""
+        first, second = self.delays.get((one, other)), self.delays.get((other, one))
+        if first is None or second is None:
+            return 0.5 if first is second else float(second is None)
+        return first.cases / (first.cases + second.cases)
+
+    @cached_property
+    def comes_before(self) -> Mapping[str, float]:
+        """Activity -> mean share in which it comes before another, of :meth:`before`; goes through the pairs
+        that are seen, as those of many acts mostly are not.
+        """
+        others = max(len(self.homes) - 1, 1)
+        beyond = dict.fromkeys(self.homes, 0.0)  # one half
+        for one, other in self.delays:
+            if one < other or (other, one) not in self.delays:
+                more = self.before(one, other) - 0.5
+                beyond[one] += more
+                beyond[other] -= more
+        return {activity: 0.5 * (len(beyond) > 1) + more / others for activity, more in beyond.items()}
 
     @cached_property
     def heads(self) -> Mapping[str, int]:

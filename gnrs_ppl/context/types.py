@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from gnrs_ppl.context.limits import GOAL_NAMES, LONGEST_NAME, NAMES, YEARS
+from gnrs_ppl.context.limits import GOAL_NAMES, LONGEST_NAME, NAMES, SENTENCE, YEARS
 from gnrs_ppl.context.time import ISO_DURATION, Duration, Grain
 from gnrs_ppl.context.zone import clock_of, span, zone_of
 
@@ -231,7 +231,7 @@ class Goal(Frozen):
 
     id: Name
     """A name for the goal; files and reports go by it."""
-    intent: Annotated[str, Field(min_length=1, max_length=2000)]
+    intent: Annotated[str, Field(min_length=1, max_length=SENTENCE)]
     """The sentence: who must or must not do what, when, after what. It is read; the fields below only add to
     it or correct it."""
     required: GoalNames = ()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from gnrs_ppl.candidates.units import snapped
+from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Goal, Schema
@@ -78,10 +79,11 @@ def timed(goal: Goal, schema: Schema) -> Goal:
     """
     if goal.within is None:
         return goal
-    before = read(goal.intent, schema)
     text = f"{goal.intent.rstrip().rstrip('.')}, within {duration(goal.within)}."
-    after = read(text, schema)
-    if len(before.statements) != 1 or len(after.statements) != 1 or len(text) > 2000:
+    if len(text) > SENTENCE:
+        return goal
+    before, after = read(goal.intent, schema), read(text, schema)
+    if len(before.statements) != 1 or len(after.statements) != 1:
         return goal
     old, new = before.statements[0].best, after.statements[0].best
     same = (old.template, old.activities, old.force) == (new.template, new.activities, new.force)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from gnrs_ppl.context.files import compose_yaml
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.write import scalar
 
@@ -133,7 +134,7 @@ def _scalar(value: Any) -> str:
 
 
 def _root(text: str, source: str) -> yaml.MappingNode:
-    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    node: Any = compose_yaml(text)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
         raise InputError(
             "stands in braces", "write its keys one below the other, or name it .json", source=source

@@ -255,8 +255,8 @@ def _goal(fields: Mapping[str, Any], context: Context) -> Goal:
 
 def _read(goal: Goal, context: Context) -> Readings:
     """The goal's sentence as read; raises what speaks against it on these records, as a draft would."""
-    readings = read(goal.intent, context.schema, context.records.channels, context.records.attributes)
     if context.records.log is None and not context.records.prospective:  # no rows to ask
+        readings = read(goal.intent, context.schema, context.records.channels, context.records.attributes)
         if readings.nothing and not (goal.required or goal.forbidden or goal.permitted):
             raise Refused(why_nothing(readings), reason=readings.nothing)
         return readings

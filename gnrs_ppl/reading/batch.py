@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import parse_json, read_text, validated
+from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.types import Actions, Attributes, Frozen, Schema
 from gnrs_ppl.reading.plain import as_data, declare_name
 from gnrs_ppl.reading.reader import read
@@ -25,7 +26,7 @@ class Row(Frozen):
     model_config = ConfigDict(extra="ignore")
 
     id: str | int
-    text: Annotated[str, Field(min_length=1, max_length=2000)]
+    text: Annotated[str, Field(min_length=1, max_length=SENTENCE)]
     actions: Annotated[Actions, Field(alias="schema")]
     attributes: Attributes = ()
     """What conditions on data may be of, as a context declares it."""

@@ -7,10 +7,11 @@ be left out later ("once it has been approved"): words that stand further off co
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gnrs_ppl.reading.vocabulary import (
     CLASSMATE,
@@ -37,6 +38,9 @@ from gnrs_ppl.reading.words import (
     word,
 )
 from gnrs_ppl.words import PARTICLES
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 LEAST = 0.35
 """Least score of a mention; whether it takes part in a rule is for the model of relations to say."""
@@ -204,16 +208,25 @@ def _less_borrowed(found: Sequence[Told]) -> list[Told]:
     ticket has been checked and the request examined" no ticket is examined.
     """
     own = [o for o in found if o.exact and o.by_verb and len(o.used) > 1]
+    acts = _by((o.at, o.activity) for o in own)
+    places = _by((o.activity, o) for o in own)
     return [
         told
         for told in found
         if told.exact
-        or not any(o.activity != told.activity and o.at == told.at for o in own)
+        or acts[told.at] <= {told.activity}
         or not any(
-            o.activity == told.activity and o.at != told.at and set(o.used) & set(told.used) - {told.at}
-            for o in own
+            o.at != told.at and set(o.used) & set(told.used) - {told.at} for o in places[told.activity]
         )
     ]
+
+
+def _by(pairs: Iterable[tuple[_Key, _Value]]) -> defaultdict[_Key, set[_Value]]:
+    """What goes with each key; a schema of many acts asks for it thousands of times."""
+    found = defaultdict[_Key, set[_Value]](set)
+    for key, value in pairs:
+        found[key].add(value)
+    return found
 
 
 def _less_of_nouns(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
@@ -221,15 +234,16 @@ def _less_of_nouns(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]
     clause ("a payment reminder goes out … after the package …") or only says what that is for ("no reminder may be sent
     for an order").
     """
+    ending = _by((o.used[-1], o.activity) for o in found if o.exact and o.score >= WHOLE)
+    within = _by((o.at, o.activity) for o in found if o.used[0] < o.at)
 
     def of_a_noun(told: Told) -> bool:
-        beside = [o for o in found if o.activity != told.activity]
-        if told.lent and any(o.exact and o.score >= WHOLE and o.used[-1] == told.at - 1 for o in beside):
+        if told.lent and not ending[told.at - 1] <= {told.activity}:
             return True
         behind = [i for i in told.used if i > told.at]
         is_for = behind and any(t.text in _OF for t in tokens[told.at : behind[0]])
         alone = len(told.used) == len(behind) + 1
-        return bool(is_for and alone) and any(o.at == told.at and o.used[0] < told.at for o in beside)
+        return bool(is_for and alone) and not within[told.at] <= {told.activity}
 
     return [told for told in found if told.exact or not of_a_noun(told)]
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.types import Attribute, Channel, Schema
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.alternatives import with_untold_ways
 from gnrs_ppl.reading.anew import moved, retold
@@ -101,10 +103,29 @@ def read(
     Readings
         A statement for each duty, ban or permission, each with the ways to read it; which logs show them, and
         what follows a breach.
+
+    Raises
+    ------
+    InputError
+        The sentence is longer than the 2,000 characters of a goal's.
     """
+    if len(sentence) > SENTENCE:
+        raise InputError(
+            f"is longer than {SENTENCE:,} characters",
+            "write a sentence",
+            source="arguments",
+            field="sentence",
+        )
+    return _read_text(sentence, schema, logs, attributes)
+
+
+def _read_text(
+    sentence: str, schema: Schema, logs: Sequence[Channel], attributes: Sequence[Attribute]
+) -> Readings:
+    """The same, of a sentence that may have been put in other, longer words."""
     words = vocabulary(schema)
     if (whole := told_whole(sentence, words)) is not None:
-        found = moved(read(whole.piece.text, schema, logs, attributes), whole.piece)
+        found = moved(_read_text(whole.piece.text, schema, logs, attributes), whole.piece)
         return replace(found, sentence=sentence, background=tuple(sorted((*found.background, *whole.aside))))
     if (plain := told_plainly(sentence, words)) is not None and plain.piece:
         found = moved(_answered(plain.piece.text, words, logs, attributes), plain.piece)

@@ -338,12 +338,17 @@ class Vocabulary:
 
     def words_of(self, action: str) -> tuple[str, ...]:
         """The content words of an action, of all its variants."""
-        entry = next((e for e in self.acts if e.name == action), None)
+        entry = self._entries.get(action)
         return tuple(dict.fromkeys(w for variant in entry.variants for w, _ in variant)) if entry else ()
 
     def heads_of(self, action: str) -> frozenset[str]:
         """The first words of the ways to say an action."""
-        return frozenset(v[0][0] for e in self.acts if e.name == action for v in e.variants if v)
+        entry = self._entries.get(action)
+        return frozenset(v[0][0] for v in entry.variants if v) if entry else frozenset()
+
+    @cached_property
+    def _entries(self) -> dict[str, _Entry]:
+        return {entry.name: entry for entry in self.acts}
 
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose

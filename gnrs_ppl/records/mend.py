@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from gnrs_ppl.context.files import _Loader
+from gnrs_ppl.context.files import compose_yaml
 from gnrs_ppl.importing.write import scalar
 from gnrs_ppl.records.names import Path
 
@@ -82,7 +82,7 @@ def mended(text: str, edits: Sequence[Edit], *, is_json: bool) -> str | None:
 
 
 def _node(text: str, path: Path) -> Any:
-    node: Any = yaml.compose(text, Loader=_Loader)
+    node: Any = compose_yaml(text)
     for key in path:
         if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
             node = node.value[key]

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.load import Context, load_context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import GnrsError, InputError
@@ -26,7 +27,6 @@ from gnrs_ppl.report.reading import guessed
 from gnrs_ppl.report.reading_clause import worded
 from gnrs_ppl.report.rule_page import marked_words, statements_of
 
-LONGEST_SENTENCE = 2000
 """Characters of a sentence, as of a goal's."""
 
 FIELDS: Final[dict[str, tuple[str, Worded | None]]] = {
@@ -92,9 +92,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             "acts": [a.phrase or a.name for a in schema.actions],
         }
     sentence, given = request["sentence"], Given(request.get("answers", ()))
-    if not sentence.strip() or len(sentence) > LONGEST_SENTENCE:
+    if not sentence.strip() or len(sentence) > SENTENCE:
         raise InputError(
-            f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="sentence"
+            f"is empty or longer than {SENTENCE:,} characters", "write a sentence", source="sentence"
         )
     told: dict[str, Any] = {"goal": None, "open": None, "anew": False}
     known = _context(path)
