@@ -204,7 +204,7 @@ FILES_NAMED = {"log", "of", "rule", "file", "job", "{number}", "{name}"}
 """Parameters that name a file or a job wherever they stand."""
 NO_PATHS = {
     "--fix", "--without", "--seed", "--chains", "--steps", "--statement", "--kernel", "--case", "--zone", "--dates",
-    "--mass", "--answer", "--json", "--update",
+    "--time-format", "--mass", "--answer", "--json", "--update",
 }  # fmt: skip
 """Options that no verb takes a path by."""
 

@@ -179,8 +179,8 @@ def _record(request: Request, context: Entry) -> Record | None:
 
 def _options(form: FormData) -> list[str]:
     """What a person says of the source, where anything."""
-    given = (("--case", "case"), ("--zone", "zone"), ("--dates", "dates"))
-    return [f"{option}={said}" for option, name in given if (said := text(form, name).strip())]
+    given = ("case", "zone", "dates", "time-format")
+    return [f"--{name}={said}" for name in given if (said := text(form, name).strip())]
 
 
 def _put(file: UploadFile, folder: Path, name: str) -> None:
