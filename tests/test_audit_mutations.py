@@ -39,7 +39,7 @@ from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
 CAUGHT = 0.95
 MODULES = (
-    "sql", "calendar", "twice", "checkable", "corroboration", "evidence",
+    "sql", "calendar", "zoned", "twice", "checkable", "corroboration", "evidence",
     "compilation", "instances", "intervals", "outcomes", "compile", "run",
 )  # fmt: skip
 """Load order: each after those it imports."""
@@ -100,7 +100,7 @@ MUTATIONS = [
     Mutation("any completion in a series will do", "corroboration", "coalesce(reach > max(reach)", "coalesce(reach < max(reach)", by=10),
     Mutation("the first row of n proves", "evidence", "WHERE nth = {bound} GROUP BY inst", "WHERE nth = 1 GROUP BY inst", by=6),
     # line 4: coverage
-    Mutation("coverage up to the start is enough", "evidence", "WHERE v.ends >= {st.end_of(\"u.upper_ts\", \"u.upper_grain\")}", "WHERE v.ends >= u.lower_ts", by=0),
+    Mutation("coverage up to the start is enough", "evidence", "WHERE v.ends >= {st.passed(\"u.upper_ts\", \"u.upper_grain\")}", "WHERE v.ends >= u.lower_ts", by=0),
     Mutation("coverage is not clipped", "instances", "least(g.ends, o.ends) AS ends", "g.ends AS ends", by=2),
     Mutation("coverage of another channel", "evidence", "ON v.channel = u.channel AND v.begins <= u.lower_ts", "ON v.begins <= u.lower_ts", by=0),
     # lines 6 to 8: scope, trigger, bearer
@@ -124,7 +124,7 @@ MUTATIONS = [
     # lines 15 to 18: verdicts
     Mutation("a tie at the start of not_response counts", "compile", 'lower=c.tie if c.since == "activation" else "in"', 'lower="in"', by=2),
     Mutation("a tie at the end of a look-back counts", "compile", 'upper=c.tie if c.look_back else "in"', 'upper="in"', by=17),
-    Mutation("the interval is over too soon", "intervals", "st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends", "'b.lower_ts'} <= o.ends", by=2),
+    Mutation("the interval is over too soon", "intervals", "st.passed('b.upper_ts', 'b.upper_grain')} <= o.ends", "'b.lower_ts'} <= o.ends", by=2),
     Mutation("seen and unseen swapped", "outcomes", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END", "CASE WHEN e.seen THEN 'unseen' ELSE 'seen' END", by=2),
     Mutation("one act too many is satisfied", "outcomes", '("e.proven AND e.refuted_more", "satisfied", "\'proven\'")', '("e.proven", "satisfied", "\'proven\'")', by=6),
     Mutation("an exception at the instant of violation counts", "outcomes", 'upper="unknown", from_start=True', 'upper="in", from_start=True', by=2),
