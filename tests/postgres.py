@@ -26,8 +26,10 @@ def _program(name: str) -> str:
 
 
 @contextmanager
-def cluster() -> Iterator[int]:
-    """A server on 127.0.0.1 whose user ``auditor`` has :data:`PASSWORD`; gives its port."""
+def cluster(certificate: Path | None = None) -> Iterator[int]:
+    """A server on 127.0.0.1 whose user ``auditor`` has :data:`PASSWORD`; gives its port. With TLS where it is said
+    where to write its certificate, which is of localhost.
+    """
     initdb, control = _program("initdb"), _program("pg_ctl")
     folder = Path(tempfile.mkdtemp(prefix="gnrs-pg-"))
     user = None
@@ -50,6 +52,12 @@ def cluster() -> Iterator[int]:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        if certificate is not None:
+            made = f"{folder}/server.crt"
+            run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext",
+                "subjectAltName=DNS:localhost", "-keyout", f"{folder}/server.key", "-out", made)  # fmt: skip
+            shutil.copyfile(made, certificate)
+            options += f" -c ssl=on -c ssl_cert_file={made} -c ssl_key_file={folder}/server.key"
         run(control, "-D", f"{folder}/data", "-w", "-l", f"{folder}/log", "-o", options, "start")
         try:
             yield port
