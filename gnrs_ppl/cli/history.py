@@ -31,7 +31,10 @@ def history(
     limit: Annotated[int, typer.Option(min=0, help="Cases of each kind to show in text.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """List stored audits, and which violations are new, reopened, still open, fixed, undecided or gone."""
+    """List stored audits, and which violations are new, reopened, still open, fixed, undecided or gone.
+
+    A damaged store is noticed, by the checksums of its blocks; not what somebody wrote into it by other means.
+    """
     from gnrs_ppl.history.changes import history as read_history
 
     with working("reading"):
