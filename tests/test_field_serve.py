@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +18,12 @@ from crawl import Sent, crawl
 from served import KEY, ORIGIN, PORT, ROOT, Browser, context, fields, in_process, said, served, stood
 from starlette.testclient import TestClient
 
-from gnrs_ppl.context.limits import TEXT_BYTES
+from gnrs_ppl.cli.serve import LEAST
+from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
 from gnrs_ppl.context.output import write_all
-from gnrs_ppl.serve import auditing
+from gnrs_ppl.serve import app, auditing, jobs, reader, security, watching
 from gnrs_ppl.serve.app import create
+from gnrs_ppl.serve.files import DEPTH, ENTRIES, Workspace
 from gnrs_ppl.serve.web import Site
 
 ODD = (
@@ -137,6 +141,44 @@ def test_a_cookie_opens_one_server_under_its_path_alone(tmp_path: Path) -> None:
         # one that another server set for every path takes nobody's place
         for tossed in (f"{name}=evil; {mine}", f"{mine}; {name}=evil"):
             assert client.get(home, headers={"cookie": tossed}).status_code == 200
+
+
+def test_it_listens_on_loopback_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = []
+    monkeypatch.setattr(app.Server, "run", lambda self, sockets: bound.append(sockets[0].getsockname()[0]))
+    monkeypatch.setattr(app, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
+    app.serve(tmp_path)
+    assert bound == ["127.0.0.1"]
+
+
+# What the page says
+
+
+NUMBERS = (
+    (f"A head has {security.HEADER_SECONDS:.0f} s, a body {security.BODY_SECONDS:.0f} s and one more for each megabyte", security.BODY_RATE == 10**6),
+    (f"each piece of an answer {security.SEND_SECONDS:.0f} s; {security.CONNECTIONS} connections", True),
+    (f"refused above {ROWS_BYTES // 10**6} MB (413); a form above {security.FORM_BYTES // 10**6} MB", True),
+    ("One runs, eight wait", jobs.WAITING == 8), ("A job has an hour", jobs.SECONDS == 3600), ("after five seconds", jobs.GRACE == 5),
+    ("no file above 5 GiB", jobs.DRAWS_BYTES == 5 << 30), ("50 of them at a time", auditing.ROWS == 50),
+    ("deeper than four folders, more than 5,000", (DEPTH, ENTRIES) == (4, 5000)), ("longer than 5 MB", TEXT_BYTES == 5_000_000),
+    ("Four streams may watch a job, a fifth", watching.STREAMS == 4), ("After 15 s of silence", watching.HEARTBEAT == 15),
+    ("more than two seconds is ended", reader.READ_SECONDS == 2), ("PORT is 1024 or above", LEAST == 1024),
+)  # fmt: skip
+
+
+def test_the_numbers_of_the_page_are_those_of_the_program() -> None:
+    page = " ".join((ROOT / "docs" / "serve.md").read_text().split()).lower()
+    for words, so in NUMBERS:
+        assert words.lower() in page, words
+        assert so, words
+
+
+def test_what_lies_too_deep_or_has_no_name_is_not_shown(tmp_path: Path) -> None:
+    for name in ("a/b/c/d/in.csv", "a/b/c/d/e/out.csv", "line\nend.csv", "\x1b[1m.csv", ".hidden.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert [entry.name for entry in Workspace(tmp_path).entries()] == ["a/b/c/d/in.csv"]
 
 
 # Files that are long, and what is no file
