@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from postgres import PASSWORD, cluster
+from served import ROOT
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.importing import sql
@@ -220,21 +221,16 @@ NO_FILES: dict[str, Callable[[Path], object]] = {
 
 def test_no_verb_waits_for_what_is_no_file(tmp_path: Path) -> None:
     """In a process of its own, since one that waits cannot be told to end."""
+    out, rule = ["--out", str(tmp_path / "out")], str(ROOT / "docs" / "contexts" / "approval.yaml")
+    audit = ["audit", str(ROOT / "examples" / "invoices" / "context.yaml"), "--rule"]
     commands = []
     for name, make in NO_FILES.items():
-        path = tmp_path / name
-        make(path)
-        commands += [
-            ["import", str(path), "--out", str(tmp_path / "out")],
-            ["history", str(path)],
-            ["profile", str(path)],
-        ]
-        commands += [
-            ["audit", "GNRS-001", "--rule", str(path)],
-            ["audit", "GNRS-001", "--rule", "x.yaml", "--log", str(path)],
-        ]
+        path = str(tmp_path / name)
+        make(Path(path))
+        commands += [["import", path, *out], ["history", path], ["profile", path], [*audit, path]]
+        commands += [[*audit, rule, "--log", path], [*audit, rule, "--on", f"parquet://{path}"]]
     for there in ("/proc/kmsg", "/proc/kcore", "/dev/stdin"):
-        commands += [["import", there, "--out", str(tmp_path / "out")], ["history", there]]
+        commands += [["import", there, *out], ["history", there]]
     done = subprocess.run(
         ["timeout", "120", sys.executable, "-c", RUNS],
         input=repr(commands), capture_output=True, text=True, cwd=tmp_path,

@@ -33,7 +33,8 @@ def history(
 ) -> None:
     """List stored audits, and which violations are new, reopened, still open, fixed, undecided or gone.
 
-    A damaged store is noticed, by the checksums of its blocks; not what somebody wrote into it by other means.
+    A damaged store is noticed, by the checksums of its blocks; not what somebody wrote into it by other
+    means.
     """
     from gnrs_ppl.history.changes import history as read_history
 

@@ -30,7 +30,7 @@ from gnrs_ppl.errors import InputError, one_line
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def require_regular(path: Path, limit: int, remedy: str = "check the path") -> None:
+def require_regular(path: Path, limit: int = sys.maxsize, remedy: str = "check the path") -> None:
     """Refuse a path before it is opened: devices and pipes would block or never end, and large files fill the
     memory.
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from gnrs_ppl.audit.engines.base import NO_FILE, NO_TABLE, Kind
 from gnrs_ppl.audit.engines.events import EventTable
+from gnrs_ppl.context.files import require_regular
 from gnrs_ppl.context.folder import MEMORY, NUMBERED, check_plain, free_name
 from gnrs_ppl.context.log import ALONE
 from gnrs_ppl.context.output import folder_of_copies
@@ -115,6 +116,8 @@ def parquet(pattern: str) -> Iterator[Embedded]:
             files = _listed(connection)
         if not files:
             raise InputError("no such file", NO_FILE, source=address)
+        for file in files:
+            require_regular(file)  # DuckDB would wait for a pipe
         with _told(address):
             columns = connection.execute(
                 """SELECT name, count(DISTINCT concat(type, ' ', logical_type)) > 1
