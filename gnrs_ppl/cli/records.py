@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from gnrs_ppl.cli.helpers import columns_told, working
 from gnrs_ppl.cli.options import ContextPath, Json, Log, written
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.safe_text import to_json
+
+if TYPE_CHECKING:
+    from gnrs_ppl.importing.columns import Step
 
 
 class Described(StrEnum):
@@ -79,6 +82,14 @@ def import_(
             show_default=False,
         ),
     ] = None,
+    lifecycle: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD=STEP",
+            help="What a word says of an act: Ende=complete; or start, ignore, own; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Import again into the folder; what was changed by hand stays.")
     ] = False,
@@ -98,6 +109,7 @@ def import_(
             zone=zone,
             order=dates.value if dates else None,
             form=time_format,
+            lifecycle=_steps(lifecycle),
             update=update,
         )
     if as_json:
@@ -106,6 +118,25 @@ def import_(
         from gnrs_ppl.report.imported import print_import
 
         print_import(done)
+
+
+def _steps(pairs: list[str] | None) -> dict[str, Step]:
+    """What --lifecycle says: each word and how far an act is that holds it."""
+    from gnrs_ppl.importing.columns import Step
+
+    told: dict[str, Step] = {}
+    for pair in pairs or ():
+        word, _, stated = pair.rpartition("=")
+        step = next((step for step in get_args(Step) if step == stated.strip().lower()), None)
+        if not word.strip() or step is None:
+            raise InputError(
+                f"{one_line(pair, 60)!r} is not WORD=STEP",
+                f"write Ende=complete; a step is one of {', '.join(get_args(Step))}",
+                source="arguments",
+                field="--lifecycle",
+            )
+        told[word.strip()] = step
+    return told
 
 
 def profile(

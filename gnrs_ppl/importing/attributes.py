@@ -47,7 +47,9 @@ def propose_attributes(events: Events, derived: Derived) -> None:
     taken = {guess.value for column, guess in events.columns.items() if column != "value"} | set(events.made)
     found: list[dict[str, Any]] = []
     for attribute in events.attributes:
-        started = events.joined and (attribute.name == "started" or attribute.name.startswith("start:"))
+        started = events.lifecycle.rows and (
+            attribute.name == "started" or attribute.name.startswith("start:")
+        )
         if attribute.name in taken or started or len(found) == MOST_PROPOSED:
             continue
         column = _column(attribute, events)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.importing.staging import Found, Staging
@@ -148,28 +148,20 @@ XES: dict[Column, str] = {
     "role": "org:role",
 }
 """What the standard calls them, in whatever format such names stand."""
-LIFECYCLE = frozenset(
-    {
-        "start",
-        "complete",
-        "schedule",
-        "assign",
-        "suspend",
-        "resume",
-        "abort",
-        "withdraw",
-        "ate_abort",
-        "pi_abort",
-        "reassign",
-        "manualskip",
-        "autoskip",
-        "started",
-        "completed",
-        "begin",
-        "end",
-    }
-)
-"""Values of a column that says how far an act was, and not which."""
+Step = Literal["start", "complete", "ignore", "own"]
+"""What a word of a lifecycle says: an act is begun, or done, or neither; or the row is an act of its own."""
+_STEPS: dict[Step, str] = {
+    "start": "start started starting begin begins began begun inprogress running beginn begonnen gestartet "
+    "angefangen inbearbeitung gestart inuitvoering début debut débuté commencé démarré encours",
+    "complete": "complete completed end ended finish finished done success successful succeeded ende beendet "
+    "fertig fertiggestellt abgeschlossen erledigt einde beëindigd klaar voltooid afgerond gereed fin fini "
+    "terminé achevé",
+    "ignore": "schedule scheduled assign assigned reassign reassigned suspend suspended resume resumed abort "
+    "aborted ateabort piabort withdraw withdrawn autoskip manualskip skip skipped cancel canceled cancelled",
+}
+LIFECYCLE = {word_: step for step, words in _STEPS.items() for word_ in words.split()}
+"""Words, without case and signs, of a column that says how far an act was, and not which: those of XES, and
+plain ones in four languages."""
 SAMPLE = 200
 """Filled cells of a column that are looked at to see whether it holds times."""
 TIMED = frozenset(
@@ -371,8 +363,9 @@ def _texts(seen: dict[str, Seen], guesses: dict[Column, Guess]) -> list[Seen]:
 def _activity(
     staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess], rows: int
 ) -> Guess | None:
-    """The column whose values are words that name acts; what says how far an act was is none."""
+    """The column whose values are words that name acts; what says how far an act was only where no other does."""
     best: Guess | None = None
+    ranked = (False, 0.0)
     names = NAMES["activity"]
     for candidate in _texts(seen, guesses):
         if candidate.numbers == candidate.filled or candidate.distinct > MOST_ACTIVITIES:
@@ -385,15 +378,17 @@ def _activity(
                 "50"
             )
         ]
-        if {value.casefold() for value in values} <= LIFECYCLE:
+        steps = {letters(value) for value in values} <= LIFECYCLE.keys()
+        if steps and letters(candidate.name) not in names:
             continue
         acts = sum(any(word(part).verbs for part in _parts(value)) for value in values) / len(values)
         plain = letters(candidate.name)
         named = 0.6 - 0.01 * names.index(plain) if plain in names else 0.0
         score = min(0.97, named + 0.35 * acts * (candidate.distinct > 1) * candidate.filled / max(rows, 1))
         why = "by its name and words" if named else "its words name acts"
-        if score >= 0.2 and (best is None or score > best.confidence):
+        if score >= 0.2 and (not steps, score) > ranked:
             best = Guess(candidate.name, candidate.filled, rows, round(score, 2), why)
+            ranked = (not steps, score)
     return best
 
 

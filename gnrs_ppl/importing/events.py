@@ -14,8 +14,8 @@ from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.context.log import alike
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.errors import InputError, one_line
-from gnrs_ppl.importing.columns import Guess, guess_columns, letters
-from gnrs_ppl.importing.lifecycle import join_pairs
+from gnrs_ppl.importing.columns import Guess, Step, guess_columns, letters
+from gnrs_ppl.importing.lifecycle import NOT_JOINED, Joined, join_pairs
 from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import READY, Order, Taken, TimeFormat, read_times
 
@@ -46,12 +46,13 @@ _STANDARD = {letters(column): column for column in COLUMNS}
 
 class Reading(NamedTuple):
     """What a person says of the times: the zone of those without offset, the order of day and month, how they are
-    written.
+    written; and what words say how far an act was.
     """
 
     zone: ZoneInfo | None = None
     order: Order | None = None
     form: TimeFormat | None = None
+    lifecycle: Mapping[str, Step] | None = None
 
 
 class Attribute(NamedTuple):
@@ -81,8 +82,8 @@ class Events:
         Columns of the event table that the source does not hold as they are needed -> SQL over ``raw``.
     times : list of Taken
         How the cells of times were taken.
-    joined : int
-        Rows of starts that went into the rows of their ends.
+    lifecycle : Joined
+        What was made of a column that says how far acts were.
     zone : str or None
         The zone that the times were read in.
     """
@@ -95,7 +96,7 @@ class Events:
     rows: int
     offsets: Counter[str]
     times: list[Taken]
-    joined: int = 0
+    lifecycle: Joined = NOT_JOINED
     zone: str | None = None
 
     def cell(self, column: Column) -> str | None:
@@ -187,7 +188,7 @@ def events_of(
     )
     made: dict[str, str] = {}
     time, taken = _read_times(staging, columns, made, said, ask)
-    joined = join_pairs(staging, columns, time)
+    joined = join_pairs(staging, columns, time, ask.lifecycle)
     said += joined.said
     offsets = _offsets(staging, time)
     for column in NAMING:
@@ -215,9 +216,7 @@ def events_of(
             "say another: --column activity=NAME",
         )
     named = ask.zone.key if ask.zone else None
-    return Events(
-        staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined.rows, named
-    )
+    return Events(staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined, named)
 
 
 def _read_times(

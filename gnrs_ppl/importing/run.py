@@ -24,9 +24,11 @@ from gnrs_ppl.context.output import (
 )
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.attributes import propose_attributes
+from gnrs_ppl.importing.columns import Step
 from gnrs_ppl.importing.derive import Derived, derive, derive_model, names_of
 from gnrs_ppl.importing.events import Events, Reading, events_of
 from gnrs_ppl.importing.formats import read_source
+from gnrs_ppl.importing.lifecycle import NOT_JOINED, Joined, check_words
 from gnrs_ppl.importing.sql import database_of, is_url, read_url, shown
 from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import Order, Taken, time_format, zone_named
@@ -65,6 +67,8 @@ class Imported:
         What a person should know.
     times : tuple of Taken
         How cells of the column of times were read, guesses among them.
+    lifecycle : Joined
+        The column that says how far acts were, and what each of its words was taken as.
     """
 
     folder: Path
@@ -83,6 +87,7 @@ class Imported:
     said: tuple[str, ...] = ()
     files: tuple[Path, ...] = field(default=())
     times: tuple[Taken, ...] = ()
+    lifecycle: Joined = NOT_JOINED
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
@@ -102,6 +107,10 @@ class Imported:
             "kept": list(self.kept),
             "said": list(self.said),
             "times": [taken._asdict() for taken in self.times],
+            "lifecycle": {
+                "column": self.lifecycle.column,
+                "words": [word._asdict() for word in self.lifecycle.words],
+            },
             "files": [str(path) for path in self.files],
         }
 
@@ -125,6 +134,7 @@ def import_source(
     zone: str | None = None,
     order: Order | None = None,
     form: str | None = None,
+    lifecycle: Mapping[str, Step] | None = None,
     update: bool = False,
 ) -> Imported:
     """Make a context of records: all files of the folder are written, or none.
@@ -147,6 +157,9 @@ def import_source(
     form : str, optional
         How times are written: directives of ``strptime``, or ``epoch-s``, ``epoch-ms``, ``epoch-us``,
         ``epoch-ns``, ``excel``.
+    lifecycle : mapping, optional
+        Word of a column that says how far acts were -> ``start``, ``complete``, ``ignore`` (not the act done) or
+        ``own`` (an act of its own).
     update : bool
         Import again into a folder written before; what a person changed there stays.
 
@@ -168,8 +181,12 @@ def import_source(
         case, zone = case or standing.options.get("case"), zone or standing.options.get("zone")
         order = order or next((o for o in get_args(Order) if o == standing.options.get("order")), None)
         form = form or standing.options.get("time_format")
+    steps = (standing.options.get("lifecycle", {}) if standing else {}) | dict(lifecycle or {})
     options = {"case": case, "columns": dict(told), "zone": zone, "order": order, "time_format": form}
-    reading = Reading(zone_named(zone) if zone else None, order, time_format(str(form)) if form else None)
+    options["lifecycle"] = steps
+    reading = Reading(
+        zone_named(zone) if zone else None, order, time_format(str(form)) if form else None, steps
+    )
     with folder_of_copies("gnrs-import-") as place:
         staging = Staging(shown(url) if url else path, place)
         try:
@@ -179,6 +196,7 @@ def import_source(
             name = _channel(path)
             if found.has_log:
                 events = events_of(staging, found, told, reading)
+                check_words(staging, events.lifecycle, lifecycle or {})
                 derived = derive(events, found, name)
                 propose_attributes(events, derived)
                 events.write(str(place / "events.parquet"))
@@ -205,7 +223,7 @@ def _written(
     head = [
         f"Imported from {path.name} ({found.form})"
         + (f", sha256 {found.fingerprint[:16]}" if found.fingerprint else ""),
-        accounted(staging.read, rows, events.joined if events else 0, staging.aside.rows),
+        accounted(staging.read, rows, events.lifecycle.rows if events else 0, staging.aside.rows),
         "'guessed' marks what nobody told, with a confidence between 0 and 1 and what it rests on. Correct "
         "it here;",
         "gnrs import --update keeps what you changed.",
@@ -278,7 +296,7 @@ def _written(
         found.form,
         staging.read,
         rows,
-        events.joined if events else 0,
+        events.lifecycle.rows if events else 0,
         staging.aside.rows,
         dict(staging.aside.reasons.most_common()),
         columns,
@@ -290,6 +308,7 @@ def _written(
         tuple(events.said if events else found.said),
         tuple(paths),
         tuple(events.times if events else ()),
+        events.lifecycle if events else NOT_JOINED,
     )
 
 
