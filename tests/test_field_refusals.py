@@ -264,6 +264,7 @@ TABLES = (
     "CREATE TABLE ticket (id INTEGER PRIMARY KEY, opened_at TEXT, state TEXT)",
     "INSERT INTO ticket VALUES (1, '2026-03-01T09:00:00', 'open'), (2, '2026-03-02T09:00:00', 'open')",
 )
+STEPS = "case_id,activity,timestamp,lifecycle\na,open,2026-03-01T09:00:00Z,start\na,open,2026-03-02T09:00:00Z,end\n"
 LINE = {"case_id": "a", "activity": "Open", "timestamp": "2026-03-01"}
 OCEL_TABLES = (
     "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT)", "INSERT INTO event_map_type VALUES ('Open', 'Open')",
@@ -362,6 +363,7 @@ IMPORTS = [
     Imported("bytes of JSON", "give an object a line, or OCEL as SQLite", json.dumps(OCEL), sqlite(*OCEL_TABLES), name="log.json", limit=("gnrs_ppl.importing.table", "MAX_JSON", 100)),
     Imported("is not a whole SQLite database", "export or fetch it again", sqlite(*TABLES)[:3000], sqlite(*TABLES), name="log.sqlite"),
     Imported("has no table whose rows have a time", "name a column of times …_at or …_date, or declare it DATE or TIMESTAMP", sqlite(*(statement.replace("opened_at", "opened") for statement in TABLES)), sqlite(*TABLES), name="log.sqlite"),
+    Imported("no column says with 'endd' how far an act was", "name a word of 'lifecycle': 'end', 'start'", STEPS, ("--lifecycle", "end=complete"), ("--lifecycle", "endd=complete")),
     Imported("no column or table 'tickets' among those with times", "it has ticket", sqlite(*TABLES), ("--case", "ticket"), ("--case", "tickets"), name="log.sqlite"),
     Imported("is not a whole gzip file", "fetch or export it again", gzip.compress(EVENTS.encode())[:-9], gzip.compress(EVENTS.encode()), name="log.csv.gz"),
     Imported("more than 3 different attributes", "leave out those no rule needs", '{"case_id": "a", "activity": "Open", "timestamp": "2026-03-01", "note": "x"}\n', '{"case_id": "a", "activity": "Open", "timestamp": "2026-03-01"}\n', name="log.jsonl", limit=("gnrs_ppl.importing.staging", "MAX_COLUMNS", 3)),
