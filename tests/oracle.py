@@ -303,6 +303,31 @@ def read_cell(text: str | None, kind: AttributeType) -> Cell:
 # ---- the log and its channels (lines 2 to 4)
 
 
+def within_reach(times: Sequence[datetime], written: datetime | None) -> set[datetime]:
+    """The times that what is observed may rest on: none after the log was written, unless most are, and none far
+    from all others (G9). Every way to cut off both ends is tried; of those that hold, the one that leaves least."""
+    late = [] if written is None else [at for at in times if at > written + DAY]
+    kept = sorted(times if 2 * len(late) > len(times) else (at for at in times if at not in late))
+    total = len(kept)
+    places = [i for i in range(1, total) if kept[i] - kept[i - 1] > 366 * DAY]
+    best = (0, total)
+    for low in [0, *places]:
+        for high in [*places, total]:
+            rest = kept[low:high]
+            if not rest:
+                continue
+            ends = [(low, rest[0] - kept[low - 1])] if low else []
+            ends += [(total - high, kept[high] - rest[-1])] if high < total else []
+            far = all(
+                gap > rest[-1] - rest[0]
+                and (100 * rows <= total or (3 * rows <= total > 3 >= rows and gap > 5 * 366 * DAY))
+                for rows, gap in ends
+            )
+            if far and high - low < best[1] - best[0]:
+                best = (low, high)
+    return set(kept[best[0] : best[1]])
+
+
 class Log:
     """The rows of D by case, with coverage and end of observation.
 
@@ -310,7 +335,9 @@ class Log:
     last row of a case (G5, M7, I1, I4), never for a channel's coverage (E7).
     """
 
-    def __init__(self, records: RecordLayer, events: Sequence[Event]) -> None:
+    def __init__(
+        self, records: RecordLayer, events: Sequence[Event], written: datetime | None = None
+    ) -> None:
         self.records = records
         self.zone = ZoneInfo(records.zone) if records.zone else None
         self.events = list(events)
@@ -319,6 +346,8 @@ class Log:
             self.cases.setdefault(row.case_id, []).append(row)
         self._cells = {row.event_id: self._read(row) for row in self.events}
         self.dated = [row for row in self.events if at_of(row) is not None]
+        counting = within_reach([row.timestamp for row in self.dated if row.timestamp is not None], written)
+        self.within = [row for row in self.dated if row.timestamp in counting]
         self.end = self._end_of_observation()
         self.coverage = {channel.name: self._coverage(channel.name) for channel in records.channels}
 
@@ -350,10 +379,10 @@ class Log:
         return self._utc(midnight, end=False)
 
     def _end_of_observation(self) -> datetime | None:
-        """Declared, else the last end-of-grain of any dated row of D (line 4, G5)."""
+        """Declared, else the last end-of-grain of any dated row of D that is not far off (line 4, G5, G9)."""
         if self.records.end_of_observation is not None:
             return self._utc(self.records.end_of_observation, end=True)
-        return max((self.passed(at) for row in self.dated if (at := at_of(row))), default=None)
+        return max((self.passed(at) for row in self.within if (at := at_of(row))), default=None)
 
     def passed(self, at: At) -> datetime:
         """End-of-grain, of a date of the zone the end of that local day, 23 or 25 hours on (G5)."""
@@ -370,7 +399,7 @@ class Log:
         if channel is not None and channel.coverage is not None:
             stated = [(self._utc(i.start, end=False), self._utc(i.end, end=True)) for i in channel.coverage]
         else:
-            own = [at for row in self.dated if row.channel == name and (at := at_of(row))]
+            own = [at for row in self.within if row.channel == name and (at := at_of(row))]
             stated = [(min(at.utc for at in own), max(self.passed(at) for at in own))] if own else []
         clipped = [(start, end if self.end is None else min(end, self.end)) for start, end in stated]
         merged: list[tuple[datetime, datetime]] = []
@@ -1249,11 +1278,13 @@ Row = tuple[int, InstanceVerdict]
 """A verdict with the number of the reading that gives it."""
 
 
-def evaluate(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> list[InstanceVerdict]:
+def evaluate(
+    structure: Structure, records: RecordLayer, events: Sequence[Event], written: datetime | None = None
+) -> list[InstanceVerdict]:
     """A verdict for every instance × constraint, sorted by (case_id, instance, constraint)."""
     rows = [
         (number, shown(opening, opening.instance, index, finding))
-        for number, log in readings(records, events)
+        for number, log in readings(records, events, written)
         for opening, index, finding in judged(structure, log)
     ]
     return settled(rows, records, events, everywhere=False)
@@ -1264,12 +1295,13 @@ def evaluate_procedure(
     records: RecordLayer,
     events: Sequence[Event],
     norm_verdicts: Sequence[InstanceVerdict],
+    written: datetime | None = None,
 ) -> list[InstanceVerdict]:
     """Verdicts on the recorded steps after each violation (line 23); the activation is an instant, so no row
     is its own target."""
     violated = {v[:3] for v in norm_verdicts if v.verdict == "violated"}
     rows = []
-    for reading, log in readings(records, events):
+    for reading, log in readings(records, events, written):
         for opening, index, finding in judged(structure, log):
             if (opening.case_id, opening.instance, index) not in violated or finding.instant is None:
                 continue
@@ -1319,11 +1351,13 @@ def doubtful(records: RecordLayer, events: Sequence[Event]) -> dict[str, list[st
     return {case: sorted(rows) for case, rows in found.items()}
 
 
-def readings(records: RecordLayer, events: Sequence[Event]) -> Iterator[tuple[int, Log]]:
+def readings(
+    records: RecordLayer, events: Sequence[Event], written: datetime | None = None
+) -> Iterator[tuple[int, Log]]:
     """The log in each reading of its cases, all of them as written in the first; of a case that has fewer
     readings later logs hold nothing."""
-    written = Log(records, events)
-    yield 0, written
+    as_written = Log(records, events, written)
+    yield 0, as_written
     doubt = {case: rows for case, rows in doubtful(records, events).items() if len(rows) <= MOST_TWICE}
     for number in range(1, 2 ** max(map(len, doubt.values()), default=0)):
         rows = []
@@ -1333,7 +1367,7 @@ def readings(records: RecordLayer, events: Sequence[Event]) -> Iterator[tuple[in
                 on = row.event_id in mine and number >> mine.index(row.event_id) & 1
                 rows.append((later(records, row) or row) if on else row)
         log = Log(records, rows)
-        log.end, log.coverage, log.common_grain = written.end, written.coverage, written.common_grain  # type: ignore[method-assign]
+        log.end, log.coverage, log.common_grain = as_written.end, as_written.coverage, as_written.common_grain  # type: ignore[method-assign]
         yield number, log
 
 

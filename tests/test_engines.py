@@ -232,8 +232,6 @@ def test_a_table_that_will_not_do_is_one_line(tmp_path: Path) -> None:
             "CREATE TABLE few AS SELECT 'c' AS case_id, 'a' AS activity, now() AS timestamp LIMIT 0"
         )
         for name, time, offset in (
-            ("never", "'infinity'", "NULL::INTEGER"),
-            ("far", "'9999-12-31'", "NULL::INTEGER"),
             ("odd", "'2024-05-31'", "'120'"),
             ("wide", "'2024-05-31'", "900"),
         ):
@@ -247,15 +245,13 @@ def test_a_table_that_will_not_do_is_one_line(tmp_path: Path) -> None:
         "twins": "event id 'e' stands on 2 rows",
         "bare": "1 rows carry a time without offset",
         "few": "has no rows",
-        "never": "1 rows carry a time outside of the years 1000 to 9000",
-        "far": "1 rows carry a time outside of the years 1000 to 9000",
         "odd": "offset '120' is not like +01:00",
         "wide": "offset '900' is not like +01:00",
         "gone": "has no such table",
         'x"; DROP TABLE bare; --': "has no such table",
     }.items():
         with connected(f"duckdb://{path}?table={quote(table)}") as engine, pytest.raises(InputError) as error:
-            log_on(engine, RecordLayer(zone="Europe/Berlin" if table in ("never", "far") else None))
+            log_on(engine, RecordLayer())
         assert said in str(error.value), table
         assert "\n" not in str(error.value)
     with duckdb.connect(str(path)) as connection:

@@ -860,7 +860,7 @@ def test_a_clock_that_shows_midnight_alone_is_one_of_days_and_that_is_said(
 
 def test_days_are_guessed_from_enough_rows_and_not_where_rows_say_their_grain(tmp_path: Path) -> None:
     rows = dated_rows({"fine": "T00:00:00"})
-    for name, given in (("few", rows[:29]), ("told", [row | {"grain": "minute"} for row in rows])):
+    for name, given in (("few", rows[:1]), ("told", [row | {"grain": "minute"} for row in rows])):
         import_source(write_csv(tmp_path / f"{name}.csv", given), tmp_path / name)
         assert "grain" not in context_of(tmp_path / name)["records"]["channels"][0]
 

@@ -232,6 +232,12 @@ CASES: dict[str, tuple[Change, Change]] = {
         put("records.end_of_observation", "2024-01-20"),
         put("records.end_of_observation", "2024-03-31"),
     ),
+    "G210": (first_time("1950-01-08T09:00:07+01:00"), first_time("2023-01-08T09:00:07+01:00")),
+    "G211": (
+        lambda rows, data: each(rows, timestamp=lambda row: row["timestamp"].replace("2024", "3024")),
+        lambda rows, data: each(rows, timestamp=lambda row: row["timestamp"]),
+    ),
+    "G212": (first_time("9999-12-31"), first_time("8999-12-31")),
     "G301": (
         lambda rows, data: rows[1].update(event_id="e000"),
         lambda rows, data: rows[1].update(event_id="e999"),

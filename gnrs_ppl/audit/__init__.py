@@ -65,6 +65,7 @@ def audit(
     from gnrs_ppl.audit.again import check_again, ground
     from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+    from gnrs_ppl.audit.dates import read_otherwise
     from gnrs_ppl.audit.misread import likely_misread
     from gnrs_ppl.audit.names import unrecorded
     from gnrs_ppl.audit.result import AuditResult, ProcedureAudit, roll_up
@@ -92,6 +93,7 @@ def audit(
     before = None if earlier is None or standing is None else earlier(standing.basis)
     again = None if before is None or standing is None else check_again(plan, log, standing, before)
     verdicts = again.verdicts if again else tuple(execute(query, log))
+    otherwise = tuple(read_otherwise(plan, records or log.records, log, verdicts))
     follow_up = compile_procedure(plan)
     lexicon = Lexicon.of(schema or Schema(), filled).including(
         structure
@@ -113,7 +115,8 @@ def audit(
         capability={c.name: list(c.activities or ()) for c in filled.channels if c.durable},
         assumptions=plan.assumptions,
         findings=likely_misread(plan, Counter((v.constraint, v.verdict) for v in verdicts), log)
-        + log.findings
+        + otherwise
+        + tuple(f for f in log.findings if not any(line.startswith(f) for line in otherwise))
         + plan.findings
         + lacking
         + ((again.said,) if again else ()),

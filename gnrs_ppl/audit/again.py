@@ -165,14 +165,15 @@ def surroundings(plan: CheckPlan, log: EventLog) -> Surroundings:
     """What a check takes from the whole of a log."""
     st, records = Compilation(plan).st, plan.records
     end = st.passed('"timestamp"', '"grain"')
-    (ends,) = log.one(f'SELECT max({end}) FROM events WHERE "timestamp" IS NOT NULL', st.parameters)
+    counts = f'"timestamp" IS NOT NULL AND {plan.reach.holds()}'
+    (ends,) = log.one(f"SELECT max({end}) FROM events WHERE {counts}", st.parameters)
     if records.end_of_observation is not None:
         ends = span(records.end_of_observation, records.clock)[1]
     seen = {
         channel: (begins, ends_)
         for channel, begins, ends_ in log.connection.execute(
             f'SELECT channel, min("timestamp"), max({end}) FROM events '
-            'WHERE "timestamp" IS NOT NULL AND channel IS NOT NULL GROUP BY channel',
+            f"WHERE {counts} AND channel IS NOT NULL GROUP BY channel",
             st.parameters,
         ).fetchall()
     }

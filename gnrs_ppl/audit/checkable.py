@@ -14,6 +14,7 @@ from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.data import DataChecks, Rows
 from gnrs_ppl.audit.twice import Twice, shown_twice
 from gnrs_ppl.context.log import EventLog, resolved
+from gnrs_ppl.context.reach import Reach
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Attribute, Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
@@ -179,6 +180,8 @@ class CheckPlan:
         The first and the last of them, naive UTC; None where there is none.
     years : tuple of int
         The years in which they stand, where the records name a zone.
+    reach : Reach
+        From when to when rows count for what is observed, where that is not declared (G9).
     twice : tuple of Twice
         Local times that come twice; empty where no row stands at one (G8).
     attributes : tuple of Attribute
@@ -197,6 +200,7 @@ class CheckPlan:
     offsets: tuple[int, ...]
     extent: tuple[datetime, datetime] | None
     years: tuple[int, ...]
+    reach: Reach
     twice: tuple[Twice, ...]
     attributes: tuple[Attribute, ...]
     assumptions: tuple[str, ...]
@@ -327,11 +331,22 @@ class _Checker:
             offsets,
             extent,
             years,
+            self._reach(),
             twice,
             self.log.records.attributes,
             tuple(self.assumptions),
             tuple(self.findings),
         )
+
+    def _reach(self) -> Reach:
+        """How far the rows reach, where the end of observation or a channel's coverage rests on them."""
+        channels = self.durable.values()
+        if self.records.end_of_observation is not None and all(c.coverage is not None for c in channels):
+            return Reach()
+        reach = self.log.reach
+        for line in reach.findings:
+            self._find(line)
+        return reach
 
     # The rule by itself
 

@@ -21,6 +21,12 @@ def add_records(check: Compilation) -> None:
     st, records = check.st, check.records
     end, passed = (side('"timestamp"', '"grain"') for side in (st.end_of, st.passed))
     declared = records.end_of_observation
+    by_default = tuple(n for n in check.rel if (c := records.channel(n)) and c.coverage is None)
+    counts = '"timestamp" IS NOT NULL'
+    for sign, name in ((">=", "since"), ("<", "until")):  # far-off rows tell nothing of what is observed (G9)
+        bound = getattr(check.plan.reach, name)
+        if bound is not None and (declared is None or by_default):
+            counts += f' AND "timestamp" {sign} CAST({st.bind(f"observed_{name}", bound)} AS TIMESTAMP)'
     st.add(
         "observation",
         "Line 4: the end of observation, as declared"
@@ -28,7 +34,7 @@ def add_records(check: Compilation) -> None:
         else "Line 4: the end of observation, the last end-of-grain of any row",
         f"SELECT CAST({st.bind('end_of_observation', span(declared, records.clock)[1])} AS TIMESTAMP) AS ends"
         if declared
-        else f'SELECT max({passed}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
+        else f"SELECT max({passed}) AS ends FROM events WHERE {counts}",
     )
     given = [
         (name, begins, ends)
@@ -36,12 +42,11 @@ def add_records(check: Compilation) -> None:
         if (channel := records.channel(name)) and channel.coverage is not None
         for begins, ends in _merged(channel.coverage, records.clock)
     ]
-    by_default = tuple(n for n in check.rel if (c := records.channel(n)) and c.coverage is None)
     parts = []
     if by_default:
         parts.append(
             f"""SELECT channel, min("timestamp") AS begins, max({passed}) AS ends FROM events
-                WHERE "timestamp" IS NOT NULL AND channel IN ({st.bind_all("coverage_default", by_default)}) GROUP BY channel"""
+                WHERE {counts} AND channel IN ({st.bind_all("coverage_default", by_default)}) GROUP BY channel"""
         )
     if given or not parts:
         columns = zip(

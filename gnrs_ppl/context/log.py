@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gnrs_ppl.context.clocks import Clock, Doubt, clocks_of, counted_clocks
 from gnrs_ppl.context.columns import ChosenColumns
 from gnrs_ppl.context.output import check_written
+from gnrs_ppl.context.reach import Reach, reach_of
 from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
 from gnrs_ppl.context.types import COLUMNS, Attribute, AttributeType, Channel, Column, RecordLayer
@@ -93,6 +95,10 @@ class EventLog:
         The record layer the rows were read with.
     instants : bool
         Whether every time was an instant as it was read, so that none may be meant for another.
+    written : datetime or None
+        When the rows were written, UTC; None where that is not known.
+    doubts : tuple of Doubt
+        Times that may be meant as dates, or dates as times.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -102,6 +108,8 @@ class EventLog:
     findings: tuple[str, ...] = ()
     records: RecordLayer = field(default_factory=RecordLayer)
     instants: bool = False
+    written: datetime | None = None
+    doubts: tuple[Doubt, ...] = ()
 
     @classmethod
     def from_events(cls, events: Iterable[Event], records: RecordLayer | None = None) -> EventLog:
@@ -133,6 +141,8 @@ class EventLog:
         fingerprint: str,
         records: RecordLayer,
         findings: tuple[str, ...] = (),
+        written: datetime | None = None,
+        doubts: tuple[Doubt, ...] = (),
     ) -> EventLog:
         """Lock the connection and take the counts of its ``events`` table."""
         connection.execute("SET enable_external_access = false")
@@ -140,7 +150,7 @@ class EventLog:
         events, cases = connection.execute(
             "SELECT count(*), count(DISTINCT case_id) FROM events"
         ).fetchone() or (0, 0)
-        return cls(connection, fingerprint, events, cases, findings, records)
+        return cls(connection, fingerprint, events, cases, findings, records, written=written, doubts=doubts)
 
     @property
     def described(self) -> dict[str, Any]:
@@ -164,6 +174,11 @@ class EventLog:
     @cached_property
     def _answers(self) -> dict[tuple[str, str], tuple[Any, ...]]:
         return {}
+
+    @cached_property
+    def reach(self) -> Reach:
+        """From when to when its rows count for what is observed."""
+        return reach_of(self.connection, self.written)
 
     @cached_property
     def seen(self) -> Mapping[tuple[str, str], int]:
@@ -353,6 +368,24 @@ _MINUTES = (
 )
 
 
+BEYOND = r"^(0\d{3}|9(00[1-9]|0[1-9]\d|[1-9]\d{2})|\d{5,6})-\d{2}-\d{2}([Tt ].*)?$|^-?infinity$"
+"""An ISO 8601 time of a year outside of 1000 to 9000: no record has one, a sentinel such as 9999-12-31 does."""
+
+
+def beyond_years(found: Sequence[tuple[Any, ...]]) -> str:
+    """A line on times of years that no time is of: each text, its rows and the first of them."""
+    rows = sum(count for _, count, _ in found)
+    first = ", ".join(
+        f"{one_line(text, 40)} on {count:,} row{'s' * (count > 1)} (first: {row})"
+        for text, count, row in found[:3]
+    )
+    more = f" and {len(found) - 3:,} other texts" if len(found) > 3 else ""
+    return (
+        f"{rows:,} time{'s' * (rows > 1)} of a year outside 1000 to 9000: {first}{more}; such a year is a sentinel or "
+        "mistyped, and counts as an unknown time, which proves neither an act nor its absence"
+    )
+
+
 def iso_parts(cell: str) -> str:
     """SQL of the date, time and suffix of a cell of ISO 8601, compact (``20240531T091500Z``) or not; its
     parameter ``$iso`` is ``_ISO``.
@@ -365,8 +398,6 @@ def iso_parts(cell: str) -> str:
     return f"regexp_extract({text}, $iso, ['date', 'time', 'suffix'])"
 
 
-# Below this many dated rows a clock that only ever shows whole minutes (or midnights) may be chance.
-ENOUGH_TO_INFER_A_GRAIN = 30
 # Columns whose cells name something that rules speak of.
 NAMING: tuple[Column, ...] = ("activity", "resource", "role", "object", "location", "channel")
 WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
@@ -418,6 +449,13 @@ def alike(connection: duckdb.DuckDBPyConnection, names: str) -> list[str]:
     return found
 
 
+def _written(path: Path) -> datetime:
+    """When a file, or the newest Parquet file of a folder, was written, UTC; never later than now."""
+    files = path.rglob("*.parquet") if path.is_dir() else (path,)
+    changed = max(file.stat().st_mtime for file in files)
+    return min(datetime.fromtimestamp(changed, UTC), datetime.now(UTC)).replace(tzinfo=None)
+
+
 class _Import:
     """One import: the file's columns, then local times, then grains, then the rows of D, with what was
     noticed.
@@ -428,6 +466,7 @@ class _Import:
     ) -> None:
         self.connection, self.path, self.records, self.order = connection, path, records, order
         self.findings = list[str]()
+        self.doubts: tuple[Doubt, ...] = ()
 
     def run(self, table: Table) -> EventLog:
         """Read, clean, lock."""
@@ -439,7 +478,9 @@ class _Import:
         self._set_grains()
         self._keep_rows_of_d(table)
         self._check_end_of_observation()
-        return EventLog.sealed(self.connection, fingerprint, self.records, tuple(self.findings))
+        return EventLog.sealed(
+            self.connection, fingerprint, self.records, tuple(self.findings), _written(self.path), self.doubts
+        )
 
     def _error(self, problem: str, remedy: str, field: str = "") -> InputError:
         return InputError(problem, remedy, source=str(self.path), field=field)
@@ -570,6 +611,7 @@ class _Import:
             {"iso": _ISO, "declared": self.records.offset},
         )
         self.connection.execute("DROP TABLE staged")
+        self._set_aside_sentinels()
         if self.records.zone is not None:
             self._set_offsets(self.records.zone)
         bad = self._one(
@@ -614,6 +656,23 @@ class _Import:
                 "state records.zone, such as Europe/Amsterdam, or records.offset, such as +01:00",
                 "timestamp",
             )
+
+    def _set_aside_sentinels(self) -> None:
+        """Take times of years that no time is of as unknown, which is what they stand for, and count them."""
+        written = "coalesce(nullif(date_text, ''), timestamp)"
+        found = self.connection.execute(
+            f"SELECT timestamp, count(*), min(row) FROM parsed WHERE regexp_matches({written}, $beyond) "
+            "GROUP BY ALL ORDER BY count(*) DESC, timestamp",
+            {"beyond": BEYOND},
+        ).fetchall()
+        if not found:
+            return
+        self.findings.append(beyond_years([(text, rows, f"row {row}") for text, rows, row in found]))
+        self.connection.execute(
+            "UPDATE parsed SET timestamp = NULL, local = NULL, date_only = FALSE "
+            f"WHERE regexp_matches({written}, $beyond)",
+            {"beyond": BEYOND},
+        )
 
     def _set_offsets(self, zone: str) -> None:
         """The offset of each time that carries none, as the clocks of a zone stand; what they show twice or
@@ -665,53 +724,48 @@ class _Import:
                 f"use one of {', '.join(GRAINS)}",
                 "grain",
             )
-        self.connection.execute("CREATE TABLE clocks (channel VARCHAR, clock VARCHAR)")
-        seen = self.connection.execute(
-            "SELECT channel, count(*), max(microsecond(local) % 1000000), max(second(local)), "
-            "max(hour(local) * 60 + minute(local)) "
-            "FROM parsed WHERE local IS NOT NULL AND NOT date_only AND grain IS NULL GROUP BY channel ORDER "
-            "BY channel"
+        found = self.connection.execute(
+            f"""SELECT channel, activity, count(*) FILTER (NOT date_only), count(*) FILTER (date_only), {counted_clocks("local")}
+                FROM parsed WHERE local IS NOT NULL AND grain IS NULL GROUP BY channel, activity"""
         ).fetchall()
-        for channel, rows, micro, second, minute in seen:
-            declared = self.records.channel(channel) if channel is not None else None
-            clock: Grain = "microsecond" if micro else "second"
-            if declared is not None and declared.grain is not None:
-                clock = declared.grain
-            elif not micro and not second and rows >= ENOUGH_TO_INFER_A_GRAIN:
-                clock = "minute" if minute else "day"
-                self.findings.append(
-                    f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s"
-                )
-            self.connection.execute("INSERT INTO clocks VALUES (?, ?)", [channel, clock])
-        self._find_dates()
+        declared = {c.name: c.grain for c in self.records.channels if c.grain is not None}
+        clocks = clocks_of(starmap(Clock, found), declared)
+        self.findings += clocks.findings
+        self.doubts = (*clocks.doubts, *self._always_at_one_hour(declared))
+        self.connection.execute(
+            "CREATE TABLE clocks AS SELECT unnest($channels::VARCHAR[]) AS channel, unnest($grains::VARCHAR[]) AS clock",
+            {"channels": list(clocks.grains), "grains": list(clocks.grains.values())},
+        )
+        self.connection.execute(
+            "CREATE TABLE dated AS SELECT unnest($channels::VARCHAR[]) AS channel, unnest($acts::VARCHAR[]) AS activity",
+            {"channels": [c.channel for c in clocks.dated], "acts": [c.activity for c in clocks.dated]},
+        )
         self.connection.execute(
             """CREATE TABLE timed AS SELECT parsed.* EXCLUDE (timestamp, "offset", grain, date_text, suffix, written, stated),
-                   CASE WHEN local IS NULL THEN NULL WHEN date_only THEN 'day' ELSE coalesce(parsed.grain, clock) END AS grain
-            FROM parsed LEFT JOIN clocks ON clocks.channel IS NOT DISTINCT FROM parsed.channel"""
+                   CASE WHEN local IS NULL THEN NULL
+                        WHEN date_only OR parsed.grain IS NULL AND dated.activity IS NOT NULL AND local = date_trunc('day', local) THEN 'day'
+                        ELSE coalesce(parsed.grain, clock) END AS grain
+            FROM parsed LEFT JOIN clocks ON clocks.channel IS NOT DISTINCT FROM parsed.channel
+                 LEFT JOIN dated ON dated.channel = parsed.channel AND dated.activity = parsed.activity"""
         )
-        self.connection.execute("DROP TABLE parsed; DROP TABLE clocks")
+        self.connection.execute("DROP TABLE parsed; DROP TABLE clocks; DROP TABLE dated")
 
-    def _find_dates(self) -> None:
-        """Activities whose times are all midnight in a log whose other times are not: dates, written as
-        times.
+    def _always_at_one_hour(self, declared: Mapping[str, Grain]) -> Iterator[Doubt]:
+        """Activities on three days and more that are always at one whole hour, or an hour on as clocks are put
+        forward, in channels whose other times are no whole hours: dates of another zone, or of a nightly run.
         """
-        stated = [channel.name for channel in self.records.channels if channel.grain is not None]
-        midnight = "hour(local) + minute(local) + second(local) + microsecond(local) % 1000000 = 0"
-        for channel, activity, rows in self.connection.execute(
-            f"""SELECT channel, activity, count(*) FROM parsed JOIN clocks USING (channel)
-                WHERE local IS NOT NULL AND NOT date_only AND grain IS NULL AND activity IS NOT NULL AND clock <> 'day'
-                  AND NOT list_contains($stated::VARCHAR[], channel)
-                GROUP BY channel, activity HAVING count(*) >= $enough AND bool_and({midnight}) ORDER BY channel, activity""",
-            {"stated": stated, "enough": ENOUGH_TO_INFER_A_GRAIN},
+        for channel, activity, rows, at in self.connection.execute(
+            """SELECT channel, activity, count(*), min(local - date_trunc('day', local)) AS first FROM parsed
+               WHERE local IS NOT NULL AND NOT date_only AND grain IS NULL AND NOT list_contains($declared::VARCHAR[], channel)
+                 AND channel IN (SELECT channel FROM parsed WHERE local <> date_trunc('hour', local))
+               GROUP BY channel, activity
+               HAVING bool_and(local = date_trunc('hour', local)) AND count(DISTINCT date_trunc('day', local)) >= 3
+                 AND first > to_hours(0) AND max(local - date_trunc('day', local)) - first <= to_hours(1) ORDER BY ALL""",
+            {"declared": list(declared)},
         ).fetchall():
-            self.findings.append(
-                f"all {rows} times of {activity!r} in {channel!r} are midnight; they are taken as dates"
-            )
-            self.connection.execute(
-                "UPDATE parsed SET grain = 'day' WHERE channel = $channel AND activity = $activity AND "
-                "local IS NOT NULL AND grain IS NULL",
-                {"channel": channel, "activity": activity},
-            )
+            if activity is not None:
+                what = f"all {rows} times of {activity!r} in {channel!r} are at {str(at).rjust(8, '0')[:5]}"
+                yield Doubt(channel, activity, what, dates=False, at_midnight=False)
 
     def _keep_rows_of_d(self, table: Table) -> None:
         """Rows with a case, in declared durable channels or in none that is known; every row of the file is

@@ -38,7 +38,9 @@ class Recorded(NamedTuple):
 
 def days_of(log: EventLog) -> tuple[date | None, date | None]:
     """First and last day that a log covers; None where no row is dated."""
-    first, last = log.one(f'SELECT min({_DAY}), max({_DAY}) FROM events WHERE "timestamp" IS NOT NULL')
+    first, last = log.one(
+        f'SELECT min({_DAY}), max({_DAY}) FROM events WHERE "timestamp" IS NOT NULL AND {log.reach.holds()}'
+    )
     declared = log.records.end_of_observation
     if declared is not None and last is not None:
         last = max(last, span(declared, log.records.clock)[1].date())

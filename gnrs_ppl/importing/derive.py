@@ -8,10 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, NamedTuple
+from datetime import UTC, datetime
+from typing import Any
 
-from gnrs_ppl.context.log import ENOUGH_TO_INFER_A_GRAIN
+from gnrs_ppl.context.clocks import Clock, clocks_of
+from gnrs_ppl.context.reach import reach_of
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events, is_name
@@ -331,29 +332,30 @@ def _offset(events: Events, derived: Derived) -> None:
 def _channels(events: Events, derived: Derived, channel: str) -> None:
     records = derived.data["records"]
     records["channels"] = []
+    at = "make_timestamp(CAST(instant * 1000000 AS BIGINT))"
+    reach = reach_of(
+        events.staging.connection,
+        datetime.now(UTC).replace(tzinfo=None),
+        f'(SELECT row AS event_id, case_id, activity, {at} AS "timestamp", 0 AS "offset" FROM seen)',
+    )
+    events.said += reach.findings
+    counts = reach.holds(at)
+    reaching = f"count(*), min(instant) FILTER ({counts}), max(instant) FILTER ({counts})"
     if "channel" in events.columns:
         names = events.staging.rows_of(
-            "SELECT channel, count(*), min(timestamp), max(timestamp), min(instant), max(instant) FROM seen "
-            "WHERE channel IS NOT NULL "
+            f"SELECT channel, {reaching} FROM seen WHERE channel IS NOT NULL "
             "GROUP BY ALL ORDER BY count(*) DESC, 1"
         )
     else:
-        names = [
-            (
-                channel,
-                *events.staging.one(
-                    "SELECT count(*), min(timestamp), max(timestamp), min(instant), max(instant) FROM seen"
-                ),
-            )
-        ]
+        names = [(channel, *events.staging.one(f"SELECT {reaching} FROM seen"))]
     clocks = _clocks(events)
-    for name, count, _, _, least, most in names:
+    for name, count, least, most in names:
         where, parameters = (
             ("channel = $name", {"name": name}) if "channel" in events.columns else ("true", {})
         )
         gap = events.staging.one(
             "SELECT max(instant - before) FROM (SELECT instant, lag(instant) OVER (ORDER BY instant) AS "
-            f"before FROM seen WHERE {where})",
+            f"before FROM seen WHERE {where} AND {counts})",
             parameters,
         )[0]
         days = (most - least) / 86400 if most is not None and least is not None else 0.0
@@ -371,6 +373,7 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
             f"{count:,} rows, {_day(least)} to {_day(most)}, longest silence {(gap or 0) / 86400:.1f} "
             f"days{clock}",
         )
+        events.said += [f"{name}: {line}" for line in dated]
         derived.below[path] = [
             "closed_world: what is not in it is taken not to have happened; set it to false if acts may go "
             "unrecorded",
@@ -380,44 +383,46 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
     records["channels"].sort(key=lambda entry: entry["name"])
 
 
-MIDNIGHT = r"^.{10}[T ]00:00(:00([.,]0+)?)?\s*(Z|[+-]\d{2}:?\d{2})?$"
-"""An ISO 8601 time at midnight on its own clock."""
-
-
-class Clock(NamedTuple):
-    """An activity's rows in a channel: all, those that are dates, those at midnight."""
-
-    activity: str
-    rows: int
-    dates: int
-    midnights: int
+_CLOCK = r"(:00([.,]0+)?)?\s*([Zz]|[+-]\d{2}(:?\d{2})?)?$"
+_WHOLE = (
+    rf"^.{{8,10}}[Tt ]00:?00{_CLOCK}",
+    rf"^.{{8,10}}[Tt ]\d\d:?00{_CLOCK}",
+    rf"^.{{8,10}}[Tt ]\d\d:?\d\d{_CLOCK}",
+    r"^[^.,]*([.,]0+\D.*|[.,]0+)?$",
+)
+"""ISO 8601 times at midnight on their own clock, on a whole hour, minute and second."""
 
 
 def _clocks(events: Events) -> dict[str | None, list[Clock]]:
     """What the clocks of each channel show, by activity; no midnight counts where rows state their grain."""
-    midnight = "false" if "grain" in events.columns else f"regexp_matches(timestamp, '{MIDNIGHT}')"
+    timed = "length(timestamp) > 10"
+    stated = "grain" in events.columns
+    whole = ", ".join(
+        f"count(*) FILTER ({timed} AND {not stated} AND regexp_matches(timestamp, '{pattern}'))"
+        for pattern in _WHOLE
+    )
     found: dict[str | None, list[Clock]] = {}
-    for channel, *counts in events.staging.rows_of(
-        "SELECT channel, activity, count(*), count(*) FILTER (length(timestamp) <= 10), "
-        f"count(*) FILTER ({midnight}) FROM seen GROUP BY ALL ORDER BY ALL"
+    for row in events.staging.rows_of(
+        f"SELECT channel, activity, count(*) FILTER ({timed}), count(*) FILTER (NOT {timed}), {whole} FROM seen "
+        "GROUP BY channel, activity ORDER BY ALL"
     ):
-        found.setdefault(channel, []).append(Clock(*counts))
+        found.setdefault(row[0], []).append(Clock(*row))
     return found
 
 
 def _grain(clocks: list[Clock]) -> tuple[str, list[str]]:
     """What is said of a channel that shows days alone, and lines on those of its acts that do."""
-    rows, dates = sum(c.rows for c in clocks), sum(c.dates for c in clocks)
-    midnights = sum(c.midnights for c in clocks)
-    if dates == rows:
+    times, dates = sum(c.times for c in clocks), sum(c.dates for c in clocks)
+    if not times:
         return "; all times are dates", []
-    if dates + midnights == rows and midnights >= ENOUGH_TO_INFER_A_GRAIN:
+    read = clocks_of((c._replace(channel="") for c in clocks), {})
+    if read.grains[""] == "day":
         others = f", the other {dates:,} dates" if dates else ""
-        return f"; {midnights:,} of {rows:,} times are midnight{others}: dates written as times", []
+        return f"; {times:,} of {times + dates:,} times are midnight{others}: dates written as times", []
     return "", [
-        f"{c.activity}: all {c.rows:,} times are midnight, which are taken as dates"
-        for c in clocks
-        if c.midnights == c.rows >= ENOUGH_TO_INFER_A_GRAIN
+        f"{c.activity}: {'all ' if c.midnights == c.times else f'{c.midnights:,} of '}{c.times:,} times are midnight, "
+        "which are taken as dates"
+        for c in read.dated
     ]
 
 

@@ -41,6 +41,10 @@ NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$"
 REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
+SENTINEL = (
+    r"([09]\d{3}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.][09]\d{3}|[09]\d{7})(\D.*)?|-?infinity"
+)
+"""A time of a year that no time is of, in the ways that dates are written."""
 _STANDARD = {letters(column): column for column in COLUMNS}
 
 
@@ -250,6 +254,8 @@ def _read_times(
             else f"{name} is no time that can be read, of a year from 1001 to 8999"
         )
         reasons = {text: f"{name}: {times.unread[text]}" for text in unread if text in times.unread}
+        beyond = f"{name} is of a year outside 1001 to 8999: a sentinel, such as 9999-12-31, or mistyped"
+        reasons |= {text: beyond for text in unread if re.fullmatch(SENTINEL, text)}
         known = [reason for reason, _ in Counter(reasons.values()).most_common(10)]
         why = {text: reason if (reason := reasons.get(text)) in known else usual for text in unread}
         staging.connection.execute(

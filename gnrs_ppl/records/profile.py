@@ -189,12 +189,12 @@ def overview(log: EventLog) -> Overview:
     """
     rows = log.connection.execute
     first, last = rows(
-        f'SELECT min({_LOCAL}), max({_LOCAL}) FROM events WHERE "timestamp" IS NOT NULL'
+        f'SELECT min({_LOCAL}), max({_LOCAL}) FROM events WHERE "timestamp" IS NOT NULL AND {log.reach.holds()}'
     ).fetchone() or (None, None)
     unit = unit_of(first, last)
     volumes = rows(
         f"SELECT date_trunc('{unit}', {_LOCAL}) AS start, coalesce(channel, ''), count(*) FROM events "
-        'WHERE "timestamp" IS NOT NULL GROUP BY ALL ORDER BY ALL'
+        f'WHERE "timestamp" IS NOT NULL AND {log.reach.holds()} GROUP BY ALL ORDER BY ALL'
     ).fetchall()
     cells = ", ".join(f'count(*) - count("{c}"), count(DISTINCT "{c}")' for c in COLUMNS)
     counted = rows(f"SELECT {cells} FROM events").fetchone() or ()
@@ -220,7 +220,7 @@ def overview(log: EventLog) -> Overview:
         coverage_of(log, log.records),
         twins_of(log),
         doubled_rows(log)[0],
-        log.findings,
+        (*log.findings, *log.reach.findings),
     )
 
 
@@ -283,10 +283,11 @@ def coverage_of(log: EventLog, records: RecordLayer) -> tuple[Coverage, ...]:
         As declared.
     """
     found: dict[str, Coverage] = {}
+    local = f"CASE WHEN {log.reach.holds()} THEN {_LOCAL} END"
     for channel, n, first, last, silences in log.connection.execute(
         f"""SELECT channel, count(*), min(instant), max(instant),
-                   max({{'length': instant - before, 'start': before, 'end': instant}}, $most)
-            FROM (SELECT channel, {_LOCAL} AS instant, lag({_LOCAL}) OVER (PARTITION BY channel ORDER BY "timestamp") AS before
+                   max({{'length': instant - before, 'start': before, 'end': instant}}, $most) FILTER (instant > before)
+            FROM (SELECT channel, {local} AS instant, lag({local}) OVER (PARTITION BY channel ORDER BY "timestamp") AS before
                   FROM events WHERE channel IS NOT NULL) GROUP BY channel ORDER BY channel""",
         {"most": SILENCES},
     ).fetchall():

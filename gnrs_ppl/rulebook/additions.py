@@ -126,7 +126,7 @@ class Records:
                 'SELECT channel, min("timestamp"), max("timestamp" + CASE "grain" WHEN \'day\' THEN '
                 "to_days(1) WHEN 'minute' THEN to_minutes(1) WHEN 'second' THEN to_seconds(1) ELSE "
                 'to_microseconds(1) END - to_microseconds(1)) FROM events WHERE "timestamp" IS NOT NULL '
-                "GROUP BY channel"
+                f"AND {self.log.reach.holds()} GROUP BY channel"
             ).fetchall()
         }
         if ends is None and spans:

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -189,7 +190,8 @@ def log_on(engine: Engine, records: RecordLayer) -> EventLog:
     (rows,) = log.one(f"SELECT {_sum_of_rows(records)} FROM events")
     told = [engine.address.partition("?")[0], engine.table, events, cases, str(rows)]
     fingerprint = hashlib.sha256(repr(told).encode()).hexdigest()
-    return EventLog(connection, fingerprint, events, cases, table.findings, records, table.instants)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    return EventLog(connection, fingerprint, events, cases, table.findings, records, table.instants, now)
 
 
 def _sum_of_rows(records: RecordLayer) -> str:

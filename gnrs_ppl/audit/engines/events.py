@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import groupby
+from itertools import groupby, starmap
 from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.audit.calendar import changes
+from gnrs_ppl.context.clocks import Clock, clocks_of, counted_clocks
 from gnrs_ppl.context.columns import ChosenColumns
-from gnrs_ppl.context.log import ATTRIBUTE_TYPES, DAY, ENOUGH_TO_INFER_A_GRAIN, attribute_column
+from gnrs_ppl.context.log import ATTRIBUTE_TYPES, DAY, attribute_column, beyond_years
 from gnrs_ppl.context.time import GRAINS
 from gnrs_ppl.context.types import COLUMNS, Attribute, Column, RecordLayer
 from gnrs_ppl.context.zone import offsets, span, zone_of
@@ -122,7 +123,8 @@ class _Reading:
         for i, attribute in enumerate(self.records.attributes):
             columns += self._attribute(attribute_column(i), attribute, self.chosen.of_attribute(attribute))
         raw = f"SELECT {', '.join(columns)} FROM {self.engine.table} AS t"
-        self._check_times(raw, named["timestamp"], named["offset"])
+        raw = self._without_sentinels(raw)
+        self._check_offsets(named["offset"])
         self.instants = self.kinds.get(named["timestamp"] or "") == "instant"
         return self._zoned(raw) if self.records.zone is not None else raw
 
@@ -171,18 +173,20 @@ class _Reading:
             f"coalesce({stated}{declared}) AS minutes" if stated else f"{declared} AS minutes",
         ]
 
-    def _check_times(self, raw: str, name: str | None, offset: str | None) -> None:
-        """Refuse the times and offsets that are none in a file."""
-        (beyond,) = self._one(
-            f"""SELECT count(*) FROM ({raw}) AS r
-                WHERE local < TIMESTAMP '1000-01-01 00:00:00' OR local >= TIMESTAMP '9001-01-01 00:00:00'"""
+    def _without_sentinels(self, raw: str) -> str:
+        """The rows, where a time of a year that no time is of is an unknown one, as in a file."""
+        fits = "local >= TIMESTAMP '1000-01-01 00:00:00' AND local < TIMESTAMP '9001-01-01 00:00:00'"
+        found = self._rows(
+            f"""SELECT CAST(local AS VARCHAR), count(*), CAST(min(event_id) AS VARCHAR) FROM ({raw}) AS r WHERE NOT ({fits})
+                GROUP BY local ORDER BY 2 DESC, 1"""
         )
-        if beyond:
-            raise self._error(
-                f"{beyond} rows carry a time outside of the years 1000 to 9000 in column {name!r}",
-                "leave a time that is not known empty",
-                "timestamp",
-            )
+        if not found:
+            return raw
+        self.chosen.findings.append(beyond_years(found))
+        return f"SELECT {self._but_times()}, CASE WHEN {fits} THEN w.local END AS local, w.minutes FROM ({raw}) AS w"
+
+    def _check_offsets(self, offset: str | None) -> None:
+        """Refuse the offsets that are none in a file."""
         if offset is None:
             return
         cell = _quoted(offset)
@@ -311,49 +315,23 @@ class _Reading:
 
     def _clock(self, raw: str) -> str:
         """The grain of rows that state none: the channel's declared clock, or what its times show (G7)."""
-        timed = "local IS NOT NULL AND NOT dated AND stated_grain IS NULL"
-        finer = {
-            g: f"coalesce(bool_or(local <> date_trunc('{g}', local)), FALSE)"
-            for g in ("second", "minute", "day")
-        }
-        found: list[str] = []
-        clocks: dict[str | None, str] = {}
-        for channel, rows, micro, second, minute in self._rows(
-            f"SELECT channel, count(*), {', '.join(finer.values())} FROM ({raw}) AS r WHERE {timed} GROUP BY channel ORDER BY channel"
-        ):
-            declared = self.records.channel(channel) if channel is not None else None
-            clock = "microsecond" if micro else "second"
-            if declared is not None and declared.grain is not None:
-                clock = declared.grain
-            elif not second and rows >= ENOUGH_TO_INFER_A_GRAIN:
-                clock = "minute" if minute else "day"
-                found.append(
-                    f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s"
-                )
-            clocks[channel] = clock
-        stated = {c.name for c in self.records.channels if c.grain is not None}
+        counts = counted_clocks("local").replace("date_only", "dated")
+        found = self._rows(
+            f"""SELECT channel, activity, count(*) FILTER (WHERE NOT dated), count(*) FILTER (WHERE dated), {counts}
+                FROM ({raw}) AS r WHERE local IS NOT NULL AND stated_grain IS NULL GROUP BY channel, activity"""
+        )
+        declared = {c.name: c.grain for c in self.records.channels if c.grain is not None}
+        clocks = clocks_of(starmap(Clock, found), declared)
+        self.chosen.findings += clocks.findings
         branches = []
-        for i, (channel, activity, rows) in enumerate(
-            self._rows(
-                f"""SELECT channel, activity, count(*) FROM ({raw}) AS r
-                    WHERE {timed} AND channel IS NOT NULL AND activity IS NOT NULL
-                    GROUP BY channel, activity HAVING count(*) >= {ENOUGH_TO_INFER_A_GRAIN} AND NOT {finer["day"]}
-                    ORDER BY channel, activity"""
-            )
-        ):
-            if channel not in stated and clocks[channel] != "day":
-                found.append(
-                    f"all {rows} times of {activity!r} in {channel!r} are midnight; they are taken as dates"
-                )
-                here, what = (
-                    self._bind(f"dated_channel_{i}", channel),
-                    self._bind(f"dated_activity_{i}", activity),
-                )
-                branches.append(f"WHEN channel = {here} AND activity = {what} THEN 'day'")
-        for i, (channel, clock) in enumerate(clocks.items()):
+        for i, clock in enumerate(clocks.dated):
+            here = self._bind(f"dated_channel_{i}", clock.channel or "")
+            what = self._bind(f"dated_activity_{i}", clock.activity or "")
+            midnight = "local = date_trunc('day', local)"
+            branches.append(f"WHEN channel = {here} AND activity = {what} AND {midnight} THEN 'day'")
+        for i, (channel, grain) in enumerate(clocks.grains.items()):
             which = "channel IS NULL" if channel is None else f"channel = {self._bind(f'clock_{i}', channel)}"
-            branches.append(f"WHEN {which} THEN '{clock}'")
-        self.chosen.findings += found
+            branches.append(f"WHEN {which} THEN '{grain}'")
         return f"CASE {' '.join(branches)} END" if branches else "CAST(NULL AS VARCHAR)"
 
     def _findings(self, raw: str, parts: list[tuple[str, str]]) -> tuple[str, ...]:

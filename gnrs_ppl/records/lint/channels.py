@@ -28,7 +28,8 @@ def no_coverage(m: Material) -> Iterator[Found]:
     reach = m.rows(
         'SELECT channel, min("timestamp" + to_minutes(coalesce("offset", 0))), max("timestamp" + '
         'to_minutes(coalesce("offset", 0))) '
-        'FROM events WHERE channel IS NOT NULL AND "timestamp" IS NOT NULL GROUP BY ALL ORDER BY ALL'
+        'FROM events WHERE channel IS NOT NULL AND "timestamp" IS NOT NULL '
+        f"AND {m.log.reach.holds() if m.log else True} GROUP BY ALL ORDER BY ALL"
     )
     for channel, first, last in reach:
         declared = m.records.channel(channel)

@@ -1,4 +1,4 @@
-"""Findings about times: G201 to G209."""
+"""Findings about times: G201 to G212."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gnrs_ppl.context.log import _ISO, iso_parts
+from gnrs_ppl.context.log import _ISO, BEYOND, beyond_years, iso_parts
 from gnrs_ppl.context.zone import span
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.records.lint.findings import ENOUGH, Found, Material, some_of
@@ -29,8 +29,8 @@ def unreadable_times(m: Material) -> Iterator[Found]:
     )
     bad = m.cells.rows(
         f"SELECT count(*), min(row), arg_min({cell}, row) FROM raw WHERE {cell} IS NOT NULL AND "
-        f"coalesce(year({instant}), 0) NOT BETWEEN 1000 AND 9000",
-        {"iso": _ISO},
+        f"coalesce(year({instant}), 0) NOT BETWEEN 1000 AND 9000 AND NOT regexp_matches({cell}, $beyond)",
+        {"iso": _ISO, "beyond": BEYOND},
     )[0]
     if bad[0]:
         yield Found(
@@ -39,6 +39,27 @@ def unreadable_times(m: Material) -> Iterator[Found]:
             bad[0],
             f"row {bad[1]}: {one_line(str(bad[2]), 60)}",
             "write them as 2024-05-31T09:15:00+02:00; gnrs import reads other ways to write a time",
+        )
+
+
+def sentinels(m: Material) -> Iterator[Found]:
+    """Times of years that no time is of, such as 9999-12-31."""
+    if m.cells is None:
+        return
+    cell = m.cells.of("timestamp")
+    found = m.cells.rows(
+        f"SELECT {cell}, count(*), 'row ' || min(row) FROM raw WHERE regexp_matches({cell}, $beyond) "
+        "GROUP BY ALL ORDER BY count(*) DESC, 1",
+        {"beyond": BEYOND},
+    )
+    if found:
+        yield Found(
+            "timestamp",
+            beyond_years(found),
+            sum(count for _, count, _ in found),
+            f"{found[0][2]}: {one_line(str(found[0][0]), 60)}",
+            "leave a time that is not known empty, and correct one that is mistyped",
+            frozenset({("column", "timestamp")}),
         )
 
 
@@ -234,6 +255,32 @@ def after_observation(m: Material) -> Iterator[Found]:
             found[0][0],
             f"event {found[0][1]}",
             "state when the log was extracted",
+            frozenset({("column", "timestamp")}),
+        )
+
+
+def far_off_rows(m: Material) -> Iterator[Found]:
+    """Rows far from all others, or dated after the file was written: what is observed does not rest on them."""
+    if m.log is not None and m.log.reach.rows:
+        yield Found(
+            "timestamp",
+            "; ".join(m.log.reach.lines),
+            m.log.reach.rows,
+            m.log.reach.example,
+            "correct their times, or state records.end_of_observation and the channels' coverage",
+            frozenset({("column", "timestamp")}),
+        )
+
+
+def planned_rows(m: Material) -> Iterator[Found]:
+    """Logs most of which is dated after their file was written."""
+    if m.log is not None and m.log.reach.planned:
+        yield Found(
+            "timestamp",
+            m.log.reach.planned.partition(";")[0],
+            1,
+            "timestamp",
+            "state records.end_of_observation if they are not",
             frozenset({("column", "timestamp")}),
         )
 
