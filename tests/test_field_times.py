@@ -78,6 +78,7 @@ READ = [
     ("14. Ma\u0308rz 2024", "2024-03-14"),
     ("1er août 2023 à 10h15", "2023-08-01T10:15:00"),
     ("3 févr. 2023", "2023-02-03"),
+    ("14 juill. 2023, 14 h 05", "2023-07-14T14:05:00"),
     ("lunes, 2 de octubre de 2023", "2023-10-02"),
     ("1º de março de 2023", "2023-03-01"),
     ("3 gennaio 2023", "2023-01-03"),
@@ -274,13 +275,20 @@ def test_guesses_and_formats_stand_in_the_output_and_in_an_update(
 def test_a_column_that_is_no_time_is_refused_with_its_cells_and_what_mends_it(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("no,step,at\na,open,0304 1102\na,close,0404 1102\n")
-    with pytest.raises(InputError, match="no column looks like a timestamp") as told:
+    with pytest.raises(
+        InputError, match=r"no column looks like a timestamp \('at' holds '0304 1102'\)"
+    ) as told:
         import_source(path, tmp_path / "out", case="no")
     assert "--column timestamp=NAME" in told.value.remedy
     assert "--time-format" in told.value.remedy
     with pytest.raises(InputError, match="no cell of 'at' is a time, such as '0304 1102'") as told:
         import_source(path, tmp_path / "out", case="no", columns={"timestamp": "at"})
     assert told.value.remedy.startswith("say how they are written, as in --time-format '%d-%m-%Y %H:%M'")
+    path.write_text("no,step,at\na,open,2021-10-12 08:00 BST\na,close,2021-10-12 09:00 BST\n")
+    with pytest.raises(InputError, match="'BST' behind it .* stands for several: .* or give --zone"):
+        import_source(path, tmp_path / "out", case="no")
+    import_source(path, tmp_path / "bst", case="no", zone="Europe/London")
+    assert events(tmp_path / "bst") == ["2021-10-12T08:00:00+01:00", "2021-10-12T09:00:00+01:00"]
     path.write_text("no,step,at\na,open,2010 0304 1102\na,close,2010 0404 1102\n")
     done = import_source(path, tmp_path / "out", case="no", form="%Y %m%d %H%M")
     assert (done.rows, events(tmp_path / "out")[0]) == (2, "2010-03-04T11:02:00")

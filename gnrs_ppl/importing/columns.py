@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.types import COLUMNS, Column
+from gnrs_ppl.errors import one_line
 from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import LONGEST, TimeFormat, are_times
 from gnrs_ppl.reading.words import word
@@ -217,7 +219,7 @@ def says_time(name: str) -> bool:
     )
 
 
-def look(staging: Staging, form: TimeFormat | None = None) -> dict[str, Seen]:
+def look(staging: Staging, zone: ZoneInfo | None = None, form: TimeFormat | None = None) -> dict[str, Seen]:
     """What stands in each column of the rows that were read."""
     seen = {}
     for name in staging.columns:
@@ -228,14 +230,18 @@ def look(staging: Staging, form: TimeFormat | None = None) -> dict[str, Seen]:
         shown = staging.rows_of(
             f"SELECT left({cell}, {LONGEST + 1}) FROM raw WHERE {cell} IS NOT NULL ORDER BY row LIMIT {SAMPLE}"
         )
-        times, counted = are_times((text for (text,) in shown), form)
+        times, counted = are_times((text for (text,) in shown), zone, form)
         of = max(len(shown), 1)
         seen[name] = Seen(name, filled, distinct, filled * times // of, numbers, filled * counted // of)
     return seen
 
 
 def guess_columns(
-    staging: Staging, found: Found, told: Mapping[str, str], form: TimeFormat | None = None
+    staging: Staging,
+    found: Found,
+    told: Mapping[str, str],
+    zone: ZoneInfo | None = None,
+    form: TimeFormat | None = None,
 ) -> dict[Column, Guess]:
     """The column of the source behind each column of the event table.
 
@@ -246,6 +252,7 @@ def guess_columns(
         What the format says of its columns.
     told : mapping
         Event-table column -> column of the source, as a person says; an empty one says that there is none.
+    zone : ZoneInfo, optional
     form : TimeFormat, optional
         How times are written, as a person says.
 
@@ -255,7 +262,7 @@ def guess_columns(
         A person names a column that is not there, or nothing can be case, activity or time.
     """
     rows = staging.one("SELECT count(*) FROM raw")[0]
-    seen = look(staging, form)
+    seen = look(staging, zone, form)
     guesses: dict[Column, Guess] = {}
     for column, name in told.items():
         if column not in COLUMNS:
@@ -286,11 +293,14 @@ def guess_columns(
             if choice is None:
                 has = f"(it has {', '.join(staging.columns[:12])})"
                 remedy = f"say which: --column {column}=NAME {has}"
+                problem = f"no column looks like {'an' if column == 'activity' else 'a'} {column}"
                 if column == "timestamp" and form is None:
                     remedy += ", and how it is written: --time-format FORMAT"
-                raise staging.error(
-                    f"no column looks like {'an' if column == 'activity' else 'a'} {column}", remedy
-                )
+                    named = next((s.name for s in seen.values() if s.filled and says_time(s.name)), None)
+                    if named is not None:
+                        (example,) = staging.one(f"SELECT arg_min({staging.cell(named)}, row) FROM raw")
+                        problem += f" ({named!r} holds {one_line(example, 60)!r})"
+                raise staging.error(problem, remedy)
             guesses[column] = choice
     for column, names in NAMES.items():
         if column not in told and column not in guesses:

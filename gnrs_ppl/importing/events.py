@@ -165,7 +165,7 @@ def events_of(
         why = "".join(f" ({reason}: {count:,})" for reason, count in staging.aside.reasons.most_common(1))
         raise staging.error(f"has no rows that could be read{why}", "give a log with events in it")
     ask = ask or Reading()
-    columns = guess_columns(staging, found, told, ask.form)
+    columns = guess_columns(staging, found, told, ask.zone, ask.form)
     said = list(found.said)
     activity, case = staging.cell(columns["activity"].value), staging.cell(columns["case_id"].value)
     staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")

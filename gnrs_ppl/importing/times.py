@@ -43,7 +43,7 @@ mar march marz mrz mars marzo maart mrt marco maerz
 apr april avril avr abril abr aprile
 may mai mayo maggio mag mei maio
 jun june juni juin junio giugno giu junho
-jul july juli juillet juil julio luglio lug julho
+jul july juli juillet juill juil julio luglio lug julho
 aug august aout agosto ago augustus
 sep sept september septembre septiembre setiembre set settembre setembro
 oct october okt oktober octobre octubre ottobre ott outubro out
@@ -78,7 +78,7 @@ _ONE = r"(?P<day>\d{1,2})(?:(?:st|nd|rd|th|er|o)(?![^\W\d_])|\.)?"
 _HALF = r"(?P<half>[ap]\.? ?m\.?)"
 _FRACTION = r"(?:[.,:](?P<part>\d+))?"
 _CLOCK = (
-    rf"(?P<hour>\d{{1,2}})(?:(?P<by>[:.h])(?P<minute>\d{{2}})(?:(?P=by)(?P<second>\d{{2}}){_FRACTION})?)?"
+    rf"(?P<hour>\d{{1,2}})(?:(?P<by>[:.]| ?h ?)(?P<minute>\d{{2}})(?:(?P=by)(?P<second>\d{{2}}){_FRACTION})?)?"
     rf"(?: ?{_HALF})?(?P<hours> ?(?:uhr|hrs?|h))?"
 )
 _OFFSET_OR_NAME = (
@@ -304,20 +304,16 @@ def zone_named(name: str) -> ZoneInfo:
         ) from None
 
 
-def are_times(texts: Iterable[str], form: TimeFormat | None = None) -> tuple[int, int]:
-    """How many of some cells are times, and how many are where bare numbers and ``form`` may be."""
+def are_times(
+    texts: Iterable[str], zone: ZoneInfo | None = None, form: TimeFormat | None = None
+) -> tuple[int, int]:
+    """How many of some cells look like times, and how many do where bare numbers and ``form`` may be."""
     cells = list(texts)
     numbers = {text for text in cells if _NUMBER.fullmatch(text.strip())}
-    written = read_times(cells).written
-    as_told = written if form is None else read_times(cells, form=form).written
-    times = sum(written[text] is not None and text not in numbers for text in cells)
-    return times, sum(as_told[text] is not None for text in cells)
-
-
-def moment_of(text: str) -> datetime | None:
-    """The moment that a text says by itself, however it is written; None where it says none."""
-    written = read_times([text]).written[text]
-    return None if written is None else datetime.fromisoformat(written)
+    plain = read_times(cells, zone)
+    told = plain if form is None else read_times(cells, zone, form=form)
+    times = sum((plain.written[t] is not None or t in plain.unread) and t not in numbers for t in cells)
+    return times, sum(told.written[t] is not None or t in told.unread for t in cells)
 
 
 # One text
