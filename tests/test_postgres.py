@@ -292,6 +292,43 @@ def test_a_day_that_there_is_not_is_unclear(
             assert log_on(engine, records).connection.execute(select).fetchall() == expected
 
 
+def test_far_off_rows_midnights_and_sentinels_are_read_as_in_files(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G7 and G9."""
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    cells = [f"('a{i}', 'open', '2012-03-{i + 1:02} 09:{i:02}:13')" for i in range(9)]
+    cells += [f"('a{i}', 'shut', '2012-03-{i + 1:02} 00:00:00')" for i in range(7)]
+    cells += [f"('a{i}', 'shut', '{at}')" for i, at in ((7, "2012-03-20 17:00:00"), (8, "9999-12-31"))]
+    cells += ["('a9', 'open', '2062-03-01 10:00:05')", "('b0', 'open', '1970-01-01 00:00:00')"]
+    rows = f"""SELECT case_id || activity AS event_id, case_id, activity, CAST(moment AS TIMESTAMP) AS timestamp, 'desk' AS channel
+               FROM (VALUES {", ".join(cells)}) AS v(case_id, activity, moment)"""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({rows}) TO '{tmp_path}/log.csv' (TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%SZ')")
+    with closing(asked(port)) as connection:
+        connection.run("DROP TABLE IF EXISTS far")
+        connection.run(f"CREATE TABLE far AS {rows}")
+    records = RecordLayer.model_validate({"offset": 0, "channels": [{"name": "desk", "closed_world": True}]})
+    log = read_log(tmp_path / "log.csv", records)
+    select = 'SELECT event_id, "timestamp", grain FROM events ORDER BY event_id'
+    rule = Structure.model_validate(
+        {
+            "trigger": {"act": "open", "channel": "desk"},
+            "norm": {"constraints": [{"template": "response", "target": "shut", "deadline": "P20D"}]},
+            "evidence": {"channels": ["desk"]},
+            "procedure": {"steps": [{"stage": "review", "name": "look", "role": "auditor"}]},
+        }
+    )
+    plan = check(rule, resolved(records, log), log)
+    with connected(f"postgresql://auditor@127.0.0.1:{port}/postgres?table=far") as engine:
+        there = log_on(engine, records)
+        assert there.connection.execute(select).fetchall() == log.connection.execute(select).fetchall()
+        assert there.reach == log.reach
+        assert there.reach.rows == 2
+        found = check(rule, resolved(records, there), there)
+        assert execute(compile_rule(found), there) == execute(compile_rule(plan), log)
+
+
 def test_what_is_no_number_is_unclear(tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """D1: NaN, which databases sort above all numbers, is no value that a condition could hold of; nor is one
     of more digits than a file may write.
