@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import cells
 import oracle
 import tiers
+from aside_pairs import put_aside
 from asked_pairs import WAYS
 from cells import Outcome
 from data_pairs import data_pair
@@ -74,19 +75,19 @@ def differences(
     records: RecordLayer,
     events: list[Event],
     procedure: bool,
+    aside: Sequence[Event] = (),
 ) -> tuple[list[InstanceVerdict], list[str]]:
     """The oracle's verdicts of a pair, and where the compiled check (and the procedure's) says otherwise;
     raises Refused like the compiler."""
-    log = EventLog.from_events(events, records)
+    log = EventLog.from_events(events, records, [("no time", row) for row in aside])
     filled = resolved(records, log)
     plan = check(structure, filled, log)
-    want = oracle.evaluate(structure, filled, events)
+    want = oracle.evaluate(structure, filled, events, aside=aside)
     found = _unlike("norm", want, execute(compile_rule(plan), log))
     follow_up = compile_procedure(plan) if procedure else None
     if follow_up is not None:
-        found += _unlike(
-            "procedure", oracle.evaluate_procedure(structure, filled, events, want), execute(follow_up, log)
-        )
+        steps = oracle.evaluate_procedure(structure, filled, events, want, aside=aside)
+        found += _unlike("procedure", steps, execute(follow_up, log))
     return want, found
 
 
@@ -125,11 +126,13 @@ class Tally:
         self.hits: Counter[tuple[str, Outcome]] = Counter()
         self.pairs = self.refused = 0
 
-    def compare(self, pair: Pair, column: str, *, procedure: bool = False) -> None:
+    def compare(
+        self, pair: Pair, column: str, *, procedure: bool = False, aside: Sequence[Event] = ()
+    ) -> None:
         """Count what compiler and oracle agree on; raises AssertionError where they do not, and at a cell that is
         not reachable."""
         try:
-            want, found = differences(*pair, procedure)
+            want, found = differences(*pair, procedure, aside)
         except GnrsError:
             self.refused += 1
             return
@@ -199,7 +202,11 @@ def run_cells(template: str) -> Tally:
     for operator in tally.wanted:
         for seed in range(2):
             for family in (random_pair, data_pair, working_pair, twice_pair):
-                tally.compare(family(seed, template, operator, CASES), operator, procedure=seed == 1)
+                pair = family(seed, template, operator, CASES)
+                tally.compare(pair, operator, procedure=seed == 1)
+                rule, records, events = pair
+                rows, aside = put_aside(seed, events)
+                tally.compare((rule, records, rows), operator, procedure=seed == 1, aside=aside)
         for seed in range(MOST_SEEDS):
             for outcome in tally.short(operator):
                 tally.compare(directed_pair(seed, template, operator, outcome, CASES), operator)

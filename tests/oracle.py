@@ -336,11 +336,23 @@ class Log:
     """
 
     def __init__(
-        self, records: RecordLayer, events: Sequence[Event], written: datetime | None = None
+        self,
+        records: RecordLayer,
+        events: Sequence[Event],
+        written: datetime | None = None,
+        aside: Sequence[Event] = (),
     ) -> None:
         self.records = records
         self.zone = ZoneInfo(records.zone) if records.zone else None
-        self.events = list(events)
+        # line 1: a row set aside is a row of its case of which no time is known, or one of every case
+        known = [row._replace(timestamp=None, offset=None, grain=None) for row in aside if row.case_id]
+        self.of_any_case = [
+            Event(f"any {i}", "", row.activity, None, None, None)
+            for i, row in enumerate(aside)
+            if not row.case_id
+        ]
+        self._not_understood = {row.event_id for row in known}
+        self.events = [*events, *known]
         self.cases: dict[str, list[Event]] = {}
         for row in self.events:
             self.cases.setdefault(row.case_id, []).append(row)
@@ -360,11 +372,13 @@ class Log:
                 read_cell(other.attributes[position] if other.attributes else None, attribute.type)
                 for other in rows
             } - {None}
-            found[attribute.name] = None if not cells else cells.pop() if len(cells) == 1 else UNREADABLE
+            # that a cell is empty is not known of a row set aside
+            empty = UNREADABLE if {other.event_id for other in rows} <= self._not_understood else None
+            found[attribute.name] = empty if not cells else cells.pop() if len(cells) == 1 else UNREADABLE
         return found
 
     def value(self, row: Event, name: str) -> Cell:
-        return self._cells[row.event_id][name]
+        return self._cells[row.event_id][name] if row.event_id in self._cells else UNREADABLE
 
     def _utc(self, moment: datetime | date, *, end: bool) -> datetime:
         """A declared instant as UTC, or the first or last microsecond of a declared local day (G6, E7)."""
@@ -641,7 +655,8 @@ def openings(structure: Structure, log: Log) -> Iterator[Opening]:
     """The instances of a rule; case start may be borne by nobody (N6)."""
     trigger, bearer = structure.trigger, structure.norm.bearer
     office = bearer.role if isinstance(bearer, Office) else None
-    for case_id, case in log.cases.items():
+    for case_id, mine in log.cases.items():
+        case = [*mine, *log.of_any_case]
         if trigger.act is None or trigger.channel is None:  # case start (M7)
             first = in_order(case)
             in_scope = both(*(meets(log, case[0], condition) for condition in structure.scope.where))  # D6
@@ -650,7 +665,7 @@ def openings(structure: Structure, log: Log) -> Iterator[Opening]:
                 yield Opening(case_id, case, case_id, office, None, t0)
             continue
         opened: set[str | None] = set()
-        for row in in_order(case) + [row for row in case if at_of(row) is None]:
+        for row in in_order(mine) + [row for row in mine if at_of(row) is None]:
             match = triggers(row, trigger.act, trigger.channel, structure, log)
             if match is False:
                 continue
@@ -1279,12 +1294,17 @@ Row = tuple[int, InstanceVerdict]
 
 
 def evaluate(
-    structure: Structure, records: RecordLayer, events: Sequence[Event], written: datetime | None = None
+    structure: Structure,
+    records: RecordLayer,
+    events: Sequence[Event],
+    written: datetime | None = None,
+    aside: Sequence[Event] = (),
 ) -> list[InstanceVerdict]:
-    """A verdict for every instance × constraint, sorted by (case_id, instance, constraint)."""
+    """A verdict for every instance × constraint, sorted by (case_id, instance, constraint); ``aside`` are rows
+    set aside, with an empty case where it is not known."""
     rows = [
         (number, shown(opening, opening.instance, index, finding))
-        for number, log in readings(records, events, written)
+        for number, log in readings(records, events, written, aside)
         for opening, index, finding in judged(structure, log)
     ]
     return settled(rows, records, events, everywhere=False)
@@ -1296,12 +1316,13 @@ def evaluate_procedure(
     events: Sequence[Event],
     norm_verdicts: Sequence[InstanceVerdict],
     written: datetime | None = None,
+    aside: Sequence[Event] = (),
 ) -> list[InstanceVerdict]:
     """Verdicts on the recorded steps after each violation (line 23); the activation is an instant, so no row
     is its own target."""
     violated = {v[:3] for v in norm_verdicts if v.verdict == "violated"}
     rows = []
-    for reading, log in readings(records, events, written):
+    for reading, log in readings(records, events, written, aside):
         for opening, index, finding in judged(structure, log):
             if (opening.case_id, opening.instance, index) not in violated or finding.instant is None:
                 continue
@@ -1352,11 +1373,14 @@ def doubtful(records: RecordLayer, events: Sequence[Event]) -> dict[str, list[st
 
 
 def readings(
-    records: RecordLayer, events: Sequence[Event], written: datetime | None = None
+    records: RecordLayer,
+    events: Sequence[Event],
+    written: datetime | None = None,
+    aside: Sequence[Event] = (),
 ) -> Iterator[tuple[int, Log]]:
     """The log in each reading of its cases, all of them as written in the first; of a case that has fewer
     readings later logs hold nothing."""
-    as_written = Log(records, events, written)
+    as_written = Log(records, events, written, aside)
     yield 0, as_written
     doubt = {case: rows for case, rows in doubtful(records, events).items() if len(rows) <= MOST_TWICE}
     for number in range(1, 2 ** max(map(len, doubt.values()), default=0)):
@@ -1366,7 +1390,8 @@ def readings(
             if number < 2 ** len(mine):
                 on = row.event_id in mine and number >> mine.index(row.event_id) & 1
                 rows.append((later(records, row) or row) if on else row)
-        log = Log(records, rows)
+        here = [row for row in aside if not row.case_id or number < 2 ** len(doubt.get(row.case_id, []))]
+        log = Log(records, rows, aside=here)
         log.end, log.coverage, log.common_grain = as_written.end, as_written.coverage, as_written.common_grain  # type: ignore[method-assign]
         yield number, log
 

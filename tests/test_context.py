@@ -76,9 +76,10 @@ def test_rows_that_are_not_evidence_are_counted(tmp_path: Path) -> None:
     assert [r[5] for r in rows(log)] == ["x", None]
     assert log.findings == (
         "the file's 5 rows: 2 events, 1 without a case id, 2 in channels that are not evidence; its cells are parted by commas, its text is UTF-8",
-        "1 rows have no case id and are not used",
         "1 rows stand in 'position', which nothing keeps; they are not evidence",
         "1 rows stand in 'rumour', which is not declared; they are not evidence",
+        "1 row was set aside (no case: 1): each may be an act of its case (1 of them: of any case, as theirs is "
+        "not known), so what it may show is not taken as absent",
     )
 
 

@@ -305,7 +305,7 @@ def test_rows_with_a_cell_too_many_are_found(tmp_path: Path) -> None:
 
 
 def test_every_finding_has_a_case_and_its_own_number() -> None:
-    assert {check.code for check in CHECKS} == {*CASES, "G304"}
+    assert {check.code for check in CHECKS} == {*CASES, "G304", "G308"}  # G308: test_field_set_aside.py
     assert len({check.code for check in CHECKS}) == len(CHECKS)
 
 

@@ -54,7 +54,7 @@ class Checked(NamedTuple):
     Attributes
     ----------
     basis : str
-        Digest of the compiled check and the program's version.
+        Digest of the compiled check, of what was set aside of any case, and of the program's version.
     surroundings : Surroundings
     cases : mapping
         Case -> digest of its rows.
@@ -79,7 +79,11 @@ def ground(plan: CheckPlan, log: EventLog) -> Checked:
         for query in queries
         if query is not None
     ]
-    basis = hashlib.sha256(repr((versions()["gnrs-ppl"], asked)).encode()).hexdigest()
+    of_any_case = log.one(
+        "SELECT list({'activity': activity, 'rows': rows} ORDER BY activity) FROM "
+        "(SELECT activity, count(*) AS rows FROM set_aside WHERE case_id IS NULL GROUP BY ALL)"
+    )
+    basis = hashlib.sha256(repr((versions()["gnrs-ppl"], asked, of_any_case)).encode()).hexdigest()
     return Checked(basis, found, _digests(log))
 
 
@@ -127,11 +131,12 @@ def check_again(plan: CheckPlan, log: EventLog, now: Checked, before: Checked) -
     stale &= now.cases.keys()
     told = pinned(plan, now.surroundings)
     with log.connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TEMP TABLE events AS SELECT * FROM memory.main.events "
-            "WHERE case_id IN (SELECT unnest($cases::VARCHAR[]))",
-            {"cases": sorted(stale)},
-        )
+        for table, others in (("events", ""), ("set_aside", " OR case_id IS NULL")):
+            cursor.execute(
+                f"CREATE TEMP TABLE {table} AS SELECT * FROM memory.main.{table} "
+                f"WHERE case_id IN (SELECT unnest($cases::VARCHAR[])){others}",
+                {"cases": sorted(stale)},
+            )
         part = replace(log, connection=cursor)
         verdicts = _merged(before.verdicts, execute(compile_rule(told), part), now.cases.keys() - stale)
         follow_up: Query | None = compile_procedure(told)
@@ -213,7 +218,8 @@ def _digests(log: EventLog) -> dict[str, str]:
     return dict(
         log.connection.execute(
             "SELECT case_id, sha256(string_agg(row, chr(10) ORDER BY row)) "
-            "FROM (SELECT case_id, CAST(e AS VARCHAR) AS row FROM events AS e) GROUP BY case_id"
+            "FROM (SELECT case_id, CAST(e AS VARCHAR) AS row FROM events AS e UNION ALL "
+            "SELECT case_id, CAST(e AS VARCHAR) FROM set_aside AS e WHERE case_id IS NOT NULL) GROUP BY case_id"
         ).fetchall()
     )
 

@@ -186,6 +186,10 @@ class CheckPlan:
         Local times that come twice; empty where no row stands at one (G8).
     attributes : tuple of Attribute
         Those that the log was read with, in the order of its columns.
+    set_aside : bool
+        Whether rows were set aside that are rows of their cases.
+    of_any_case : bool
+        Whether rows were set aside that may be of any case.
     assumptions : tuple of str
         What the reader must know before the verdicts, in plain English.
     findings : tuple of str
@@ -203,6 +207,8 @@ class CheckPlan:
     reach: Reach
     twice: tuple[Twice, ...]
     attributes: tuple[Attribute, ...]
+    set_aside: bool
+    of_any_case: bool
     assumptions: tuple[str, ...]
     findings: tuple[str, ...]
 
@@ -319,6 +325,8 @@ class _Checker:
                 f"{rows} rows stand at a local time that comes twice in {self.records.zone}: each is read both "
                 "ways, and what depends on it is left undecided"
             )
+        aside = self.log.set_aside
+        self._openers_set_aside()
         counted = WorkingTime.of(self.structure, self.records, extent).assumption
         if counted:
             self._assume(counted)
@@ -334,6 +342,8 @@ class _Checker:
             self._reach(),
             twice,
             self.log.records.attributes,
+            any(part.known for part in aside),
+            any(part.known < part.rows for part in aside),
             tuple(self.assumptions),
             tuple(self.findings),
         )
@@ -349,6 +359,22 @@ class _Checker:
         return reach
 
     # The rule by itself
+
+    def _openers_set_aside(self) -> None:
+        """Count rows of no known case that may have called the rule up: they open no instance."""
+        act = self.structure.trigger.act
+        if act is None or all(part.known == part.rows for part in self.log.set_aside):
+            return
+        (rows,) = self.log.one(
+            "SELECT count(*) FROM set_aside WHERE case_id IS NULL "
+            "AND (activity IS NULL OR list_contains($activities, activity))",
+            {"activities": list(act.activities)},
+        )
+        if rows:
+            self._find(
+                f"{rows:,} {'row that was' if rows == 1 else 'rows that were'} set aside may have called the rule up, in a case that is not known: no "
+                f"verdict counts {'it' if rows == 1 else 'them'}"
+            )
 
     def _well_formed(self, index: int, constraint: Constraint) -> None:
         norm, trigger = self.structure.norm, self.structure.trigger

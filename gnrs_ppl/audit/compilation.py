@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.audit.checkable import CheckPlan
-from gnrs_ppl.audit.evidence import SortedRows
+from gnrs_ppl.audit.evidence import SortedRows, add_set_aside
 from gnrs_ppl.audit.sql import SqlStatement
 from gnrs_ppl.audit.twice import EVENTS
 from gnrs_ppl.audit.zoned import ZoneTime
@@ -62,6 +62,11 @@ class Compilation:
         uneven = self.zone.uneven if self.zone else None
         self.st = SqlStatement(grains, offsets, plan.attributes, plan.records.automatic, uneven)
         self.case, self.event = "case_id", "event_id"  # the columns by which instances are named
+        if plan.set_aside:
+            self.st.events = add_set_aside(self.st)
+        if plan.of_any_case:
+            self.st.of_any_case = max((c.count for c in used), default=1) + 1
+        self.rows = self.st.events
         if plan.twice:
             self.st.events, self.case, self.event = EVENTS, "written_case", "written_event"
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))

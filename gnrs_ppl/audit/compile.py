@@ -91,7 +91,7 @@ def compile_procedure(plan: CheckPlan) -> Query | None:
 def _norm(check: Compilation, *, with_breach: bool) -> None:
     """Add ``verdicts``: the norm's row per instance and constraint; with a breach those of each reading (G8)."""
     if check.plan.twice:
-        add_readings(check.st, check.plan.twice)
+        add_readings(check.st, check.plan.twice, check.rows)
     add_records(check)
     add_instances(check)
     names = [

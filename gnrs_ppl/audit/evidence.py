@@ -147,10 +147,12 @@ def act_rows(
         f"null{f'; all to the {common} (E4)' if common else ''}"
     )
     terms = [matches(st, name, act)]
-    table = st.events
+    table, shown = st.events, ""
+    if threads is not None or st.of_any_case:
+        shown = f"activity IS NULL OR activity IN ({st.bind_all(f'{name}_acts', act.activities)})"
     if threads is not None:  # no other row is compared with each activation
-        acts = st.bind_all(f"{name}_acts", act.activities)
-        table = f"(SELECT * FROM {st.events} WHERE activity IS NULL OR activity IN ({acts}))"
+        table = f"(SELECT * FROM {st.events} WHERE {shown})"
+    table = _with_any_case(st, table, shown)
     return _rows(st, name, about, terms, channels, key, table, common=common, back=back, threads=threads)
 
 
@@ -168,16 +170,39 @@ def other_rows(
     (N1).
     """
     about = "N1: rows that are another event than the act, or may be one where a field is null"
+    terms = [f"NOT ({matches(st, name, act)})", *unlike]
     return _rows(
         st,
         name,
         about,
-        [f"NOT ({matches(st, name, act)})", *unlike],
+        terms,
         channels,
         key,
-        st.events,
+        _with_any_case(st, st.events, f"({' AND '.join(terms)}) IS NOT FALSE"),
         common=None,
         back=back,
+    )
+
+
+def add_set_aside(st: SqlStatement) -> str:
+    """Add the rows of D with those that were set aside in their cases, and give the table's name (line 1)."""
+    return st.add(
+        "events_and_set_aside",
+        "Line 1: a row that was set aside is a row of its case, unknown in what was not understood of it",
+        "SELECT * FROM events UNION ALL BY NAME SELECT * EXCLUDE (reason) FROM set_aside WHERE case_id IS NOT NULL",
+    )
+
+
+def _with_any_case(st: SqlStatement, table: str, shown: str) -> str:
+    """A table of rows, with those set aside that may be of any case, and of which ``shown`` holds, in each case:
+    as many of them as a count can ask for.
+    """
+    if not st.of_any_case:
+        return table
+    some = f"SELECT activity FROM set_aside WHERE case_id IS NULL AND ({shown}) LIMIT {st.of_any_case}"
+    return (
+        f"(SELECT * FROM {table} UNION ALL BY NAME SELECT c.case_id, o.activity "
+        f"FROM ({some}) AS o CROSS JOIN (SELECT DISTINCT case_id FROM {st.events}) AS c)"
     )
 
 

@@ -24,6 +24,7 @@ from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.folder import large_log
+from gnrs_ppl.context.load import aside_of, is_log_of
 from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import RecordLayer, Schema
@@ -128,7 +129,7 @@ def explain_files(
 
 def _read(asked: Asked) -> EventLog:
     assert asked.log is not None
-    return read_log(asked.log, asked.records)
+    return read_log(asked.log, asked.records, asked.set_aside)
 
 
 class Asked(NamedTuple):
@@ -144,6 +145,8 @@ class Asked(NamedTuple):
         Words, and names that may lack rows.
     findings : tuple of str
         Whether the rule was edited since it was drafted.
+    set_aside : Path or None
+        The rows that import set aside of the log, where the context names them.
     """
 
     rule: Structure
@@ -151,6 +154,7 @@ class Asked(NamedTuple):
     records: RecordLayer
     schema: Schema | None
     findings: tuple[str, ...]
+    set_aside: Path | None = None
 
 
 def asked_for(
@@ -178,9 +182,12 @@ def asked_for(
         path = rule.parent / read.records.log
     elif not elsewhere:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
+    aside = None
+    if given is not None and path is not None and is_log_of(given.folder, given.records, path):
+        aside = aside_of(given.folder, given.records)
     schema = given.schema if given else read.institution
     findings = (f"{rule.name} was changed after it was drafted",) if unchanged is False else ()
-    return Asked(read.rule, None if elsewhere else path, records, schema, findings)
+    return Asked(read.rule, None if elsewhere else path, records, schema, findings, aside)
 
 
 def _told(records: RecordLayer, columns: Mapping[str, str], zone: str | None) -> RecordLayer:

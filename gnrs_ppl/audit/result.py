@@ -328,12 +328,9 @@ def roll_up(verdicts: Iterable[InstanceVerdict], log: EventLog) -> tuple[CaseVer
         kept = gravest.setdefault(verdict.case_id, verdict)
         if ROLL_UP.index(verdict.verdict) < ROLL_UP.index(kept.verdict):
             gravest[verdict.case_id] = verdict
-    cases = [
-        row[0]
-        for row in log.connection.execute("SELECT DISTINCT case_id FROM events ORDER BY case_id").fetchall()
-    ]
     return tuple(
-        CaseVerdict(c, gravest[c].verdict if c in gravest else "not_activated", gravest.get(c)) for c in cases
+        CaseVerdict(c, gravest[c].verdict if c in gravest else "not_activated", gravest.get(c))
+        for c in log.case_ids
     )
 
 

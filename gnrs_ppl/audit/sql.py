@@ -117,6 +117,8 @@ class SqlStatement:
         self.dates = "day" in self.grains
         self.events = "events"
         """The table of rows that acts are looked for in."""
+        self.of_any_case = 0
+        """How many rows that may be of any case are looked at; more would decide nothing else."""
         self._parameters: dict[str, Value] = {}
         self._parts: dict[str, str] = {}
         self._selects: list[Part] = []

@@ -82,9 +82,9 @@ def _table() -> str:
     return f"(SELECT {', '.join(columns)})"
 
 
-def add_readings(st: SqlStatement, twice: tuple[Twice, ...]) -> None:
+def add_readings(st: SqlStatement, twice: tuple[Twice, ...], rows: str) -> None:
     """Add :data:`EVENTS`: the rows, and where a case can be read in several ways a copy of it for each further
-    one.
+    one; ``rows`` is the table of rows as they were read.
     """
     for column in _KINDS:
         st.bind(f"twice_{column}", [getattr(t, column) for t in twice])
@@ -116,7 +116,7 @@ def add_readings(st: SqlStatement, twice: tuple[Twice, ...]) -> None:
                    coalesce(r.copy, e.case_id) AS case_id, e.event_id || coalesce(r.mark, '') AS event_id,
                    CASE WHEN {later} THEN e."timestamp" + to_minutes(w.back) ELSE e."timestamp" END AS "timestamp",
                    CASE WHEN {later} THEN e."offset" - w.back ELSE e."offset" END AS "offset"
-            FROM events AS e LEFT JOIN readings AS r ON r.case_id = e.case_id
+            FROM {rows} AS e LEFT JOIN readings AS r ON r.case_id = e.case_id
             LEFT JOIN told_twice AS w ON w.event_id = e.event_id""",
         keep=True,
     )

@@ -102,7 +102,11 @@ class HandbookAudit:
         for audit in self.audits:
             for note in (*FORCES.get(audit.structure.norm.force, ()), *audit.assumptions):
                 about.setdefault(note, []).append(audit.name)
-        return [f"{note} ({', '.join(names)})" for note, names in about.items()]
+        aside = self.rules.log.said_aside if self.rules.log is not None else ""
+        return [
+            *(f"{note} ({', '.join(names)})" for note, names in about.items()),
+            *([aside] if aside else []),
+        ]
 
     def sentence(self, audit: RuleAudit, verdict: InstanceVerdict) -> str:
         """A verdict in words."""
@@ -113,7 +117,7 @@ class HandbookAudit:
         log = self.rules.log
         assert log is not None
         return {
-            "log": {"fingerprint": log.fingerprint, "events": log.events, "cases": log.cases},
+            "log": log.described,
             "rules": [
                 {
                     "name": audit.name,

@@ -26,7 +26,7 @@ SAME = (
     "case_end",
 )
 """Fields of a record layer that contexts of one charter share."""
-OF_THE_LOG = ("columns", "constants", "end_of_observation")
+OF_THE_LOG = ("set_aside", "columns", "constants", "end_of_observation")
 """Fields that say how a log is read: contexts of one log share them."""
 NAMED = ("channels", "observables", "attributes")
 """Fields that list things by name."""

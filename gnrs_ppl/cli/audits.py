@@ -361,6 +361,7 @@ def _audit_posterior(
     as_json: bool,
     as_csv: bool,
 ) -> None:
+    from gnrs_ppl.context.load import is_log_of
     from gnrs_ppl.context.log import read_log
     from gnrs_ppl.posterior.mass import SHARE, mass
     from gnrs_ppl.posterior.stored import stored
@@ -376,7 +377,8 @@ def _audit_posterior(
                 source=draft.context.source,
                 field="records.log",
             )
-        events = draft.context.log if log is None else read_log(log, records)
+        own = log is None or is_log_of(draft.context.folder, records, log)
+        events = draft.context.log if log is None or own else read_log(log, records)
         held = draft.weighed(mass(draft.graph, draft.weights, share or SHARE), report)
         found = forecast(held, checked(held, records, events, report))
     if as_json:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def files_read(context: Context, *named: str) -> list[Path]:
     """The files that a verb reads, the context's log among them."""
-    log = context.records.log
-    return [*map(Path, named), *([context.folder / log] if log is not None else [])]
+    records = context.records
+    return [*map(Path, named), *(context.folder / name for name in (records.log, records.set_aside) if name)]
 
 
 def columns_told(pairs: list[str] | None) -> dict[str, str]:

@@ -86,7 +86,7 @@ class ParquetFolder:
     def __init__(self, folder: Path, place: Path, connection: duckdb.DuckDBPyConnection) -> None:
         import duckdb
 
-        self.folder, self.blank, self.said = folder, 0, list[str]()
+        self.folder, self.blank, self.set_aside, self.said = folder, 0, 0, list[str]()
         self.files = sorted(file for file in folder.rglob("*.parquet") if file.is_file())
         if not self.files:
             raise self._error("holds no Parquet file", "name a folder of files that end in .parquet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -88,7 +89,7 @@ class Context:
             raise InputError(
                 "names no log", "state records.log or pass --log", source=self.source, field="records.log"
             )
-        return read_log(self.folder / self.records.log, self.records)
+        return read_log(self.folder / self.records.log, self.records, aside_of(self.folder, self.records))
 
     @cached_property
     def traces(self) -> Traces:
@@ -140,7 +141,7 @@ def load_context(reference: str | Path, log: Path | None = None, *, goalless: bo
     context = Context(
         parsed.goal or NO_GOAL,
         parsed.institution,
-        with_log(parsed.records, log),
+        with_log(parsed.records, log, path.parent),
         parsed.pools,
         str(path),
         path.parent,
@@ -177,13 +178,28 @@ def read_records(path: Path) -> tuple[tuple[Channel, ...], tuple[Attribute, ...]
     return read.channels, read.attributes
 
 
-def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:
-    """The record layer with another log in place of its own, or of none."""
-    return (
-        records
-        if log is None
-        else records.model_copy(update={"log": str(log.absolute()), "prospective": False})
+def with_log(records: RecordLayer, log: Path | None, folder: Path = Path()) -> RecordLayer:
+    """The record layer, of a file in a folder, with another log in place of its own, or of none."""
+    if log is None:
+        return records
+    aside = aside_of(folder, records) if is_log_of(folder, records, log) else None
+    return records.model_copy(
+        update={
+            "log": str(log.absolute()),
+            "set_aside": None if aside is None else str(aside.absolute()),
+            "prospective": False,
+        }
     )
+
+
+def is_log_of(folder: Path, records: RecordLayer, log: Path) -> bool:
+    """Whether a file is the log that a record layer, of a file in a folder, names."""
+    return records.log is not None and os.path.abspath(folder / records.log) == os.path.abspath(log)
+
+
+def aside_of(folder: Path, records: RecordLayer) -> Path | None:
+    """The file of rows set aside that a record layer, of a file in a folder, names."""
+    return None if records.set_aside is None else folder / records.set_aside
 
 
 def with_sentence(context: Context, sentence: str) -> Context:

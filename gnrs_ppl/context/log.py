@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import accumulate, starmap
@@ -24,6 +25,14 @@ from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
     import duckdb
+
+
+class SetAside(NamedTuple):
+    """Rows that were set aside for one reason, and of how many of them the case is known."""
+
+    reason: str
+    rows: int
+    known: int
 
 
 class Event(NamedTuple):
@@ -81,6 +90,9 @@ def attribute_column(position: int) -> str:
 class EventLog:
     """The rows of D, in table ``events`` of a connection that can reach nothing else.
 
+    Beside it stands table ``set_aside``: rows that were read and not understood, in the columns of ``events`` without a
+    time, and the reason. Where the case is not known, only the activity may be.
+
     Attributes
     ----------
     connection : duckdb.DuckDBPyConnection
@@ -99,6 +111,8 @@ class EventLog:
         When the rows were written, UTC; None where that is not known.
     doubts : tuple of Doubt
         Times that may be meant as dates, or dates as times.
+    set_aside : tuple of SetAside
+        What table ``set_aside`` holds, by reason.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -110,29 +124,43 @@ class EventLog:
     instants: bool = False
     written: datetime | None = None
     doubts: tuple[Doubt, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
 
     @classmethod
-    def from_events(cls, events: Iterable[Event], records: RecordLayer | None = None) -> EventLog:
-        """A log of rows already in the shape of the event table."""
+    def from_events(
+        cls,
+        events: Iterable[Event],
+        records: RecordLayer | None = None,
+        set_aside: Iterable[tuple[str, Event]] = (),
+    ) -> EventLog:
+        """A log of rows already in the shape of the event table, and of rows set aside with the reason; one whose
+        case is not known has an empty one.
+        """
         records = records or RecordLayer()
         connection = open_connection(records.attributes)
-        rows = list(events)
+        rows, aside = list(events), list(set_aside)
         names = [*COLUMNS, *(attribute_column(i) for i in range(len(records.attributes)))]
-        # a row that states no attributes leaves all of them empty
-        cells = (row[: len(COLUMNS)] + (row.attributes or (None,) * len(records.attributes)) for row in rows)
-        columns = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in names]
         unnested = ", ".join(f'unnest(?::{TYPES.get(c, "VARCHAR")}[]) AS "{c}"' for c in names)
+        for table, kept in (("staged", rows), ("staged_aside", [event for _, event in aside])):
+            # a row that states no attributes leaves all of them empty
+            cells = (
+                row[: len(COLUMNS)] + (row.attributes or (None,) * len(records.attributes)) for row in kept
+            )
+            columns = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in names]
+            connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {unnested}", columns)
         connection.execute(
             f"INSERT INTO events SELECT {with_attributes(', '.join(COLUMNS_QUOTED), records.attributes)} "
-            f"FROM (SELECT {unnested}) AS staged",
-            columns,
+            "FROM staged"
         )
+        connection.execute(
+            "ALTER TABLE staged_aside ADD COLUMN reason VARCHAR; UPDATE staged_aside SET reason = (?::VARCHAR[])[rowid + 1]",
+            [[reason for reason, _ in aside]],
+        )
+        _keep_aside(connection, "staged_aside", records.attributes)
+        connection.execute("DROP TABLE staged; DROP TABLE staged_aside")
         _read_by_case(connection, records.attributes)
-        return cls.sealed(
-            connection,
-            hashlib.sha256(repr(sorted(rows, key=repr)).encode()).hexdigest(),
-            records,
-        )
+        told = [*sorted(rows, key=repr), *(sorted(aside, key=repr))]
+        return cls.sealed(connection, hashlib.sha256(repr(told).encode()).hexdigest(), records)
 
     @classmethod
     def sealed(
@@ -150,12 +178,60 @@ class EventLog:
         events, cases = connection.execute(
             "SELECT count(*), count(DISTINCT case_id) FROM events"
         ).fetchone() or (0, 0)
-        return cls(connection, fingerprint, events, cases, findings, records, written=written, doubts=doubts)
+        aside = tuple(
+            SetAside(*row)
+            for row in connection.execute(
+                "SELECT reason, count(*), count(case_id) FROM set_aside GROUP BY reason ORDER BY 2 DESC, 1"
+            ).fetchall()
+        )
+        log = cls(
+            connection,
+            fingerprint,
+            events,
+            cases,
+            findings,
+            records,
+            written=written,
+            doubts=doubts,
+            set_aside=aside,
+        )
+        return replace(log, findings=(*findings, log.said_aside)) if aside else log
 
     @property
     def described(self) -> dict[str, Any]:
         """Fingerprint and size."""
-        return {"fingerprint": self.fingerprint, "events": self.events, "cases": self.cases}
+        aside = {
+            "rows": sum(part.rows for part in self.set_aside),
+            "case_unknown": sum(part.rows - part.known for part in self.set_aside),
+            "reasons": {part.reason: part.rows for part in self.set_aside},
+        }
+        return {
+            "fingerprint": self.fingerprint,
+            "events": self.events,
+            "cases": self.cases,
+            "set_aside": aside,
+        }
+
+    @property
+    def said_aside(self) -> str:
+        """What a reader must know of the rows that were set aside; nothing where there are none."""
+        if not self.set_aside:
+            return ""
+        rows, unknown = (self.described["set_aside"][part] for part in ("rows", "case_unknown"))
+        why = "; ".join(f"{one_line(part.reason, 120)}: {part.rows:,}" for part in self.set_aside[:LISTED])
+        more = f"; {len(self.set_aside) - LISTED} more reasons" if len(self.set_aside) > LISTED else ""
+        whose = f" ({unknown:,} of them: of any case, as theirs is not known)" if unknown else ""
+        return (
+            f"{rows:,} {'row was' if rows == 1 else 'rows were'} set aside ({why}{more}): each may be an act of "
+            f"its case{whose}, so what it may show is not taken as absent"
+        )
+
+    @cached_property
+    def case_ids(self) -> tuple[str, ...]:
+        """The cases, in order, those among them of which only rows that were set aside are known."""
+        aside = "UNION SELECT case_id FROM set_aside WHERE case_id IS NOT NULL " if self.set_aside else ""
+        rows = self.connection.execute(f"SELECT DISTINCT case_id FROM events {aside}ORDER BY case_id")
+        return tuple(case for (case,) in rows.fetchall())
 
     def one(self, select: str, parameters: Mapping[str, object] | None = None) -> tuple[Any, ...]:
         """The one row of a SELECT over the events; asked once, as they do not change.
@@ -264,15 +340,39 @@ def _read_by_case(connection: duckdb.DuckDBPyConnection, attributes: Sequence[At
     names = [attribute_column(i) for i, attribute in enumerate(attributes) if attribute.of == "case"]
     if not names:
         return
+    listed = ", ".join(["case_id", *(f"{n}, {n}_unclear" for n in names)])
     unclear = {n: f"bool_or({n}_unclear) OR coalesce(min({n}) <> max({n}), FALSE)" for n in names}
     read = ", ".join(
         f"CASE WHEN NOT ({u}) THEN min({n}) END AS {n}, {u} AS {n}_unclear" for n, u in unclear.items()
     )
     sets = ", ".join(f"{n} = c.{n}, {n}_unclear = c.{n}_unclear" for n in names)
     connection.execute(
-        f"UPDATE events SET {sets} FROM (SELECT case_id, {read} FROM events GROUP BY case_id) AS c "
-        "WHERE c.case_id = events.case_id"
+        f"CREATE TEMP TABLE by_case AS SELECT case_id, {read} FROM (SELECT {listed} FROM events UNION ALL "
+        f"SELECT {listed} FROM set_aside WHERE case_id IS NOT NULL) GROUP BY case_id"
     )
+    for table in ("events", "set_aside"):
+        connection.execute(f"UPDATE {table} SET {sets} FROM by_case AS c WHERE c.case_id = {table}.case_id")
+    connection.execute("DROP TABLE by_case")
+
+
+def _keep_aside(connection: duckdb.DuckDBPyConnection, staged: str, attributes: Sequence[Attribute]) -> None:
+    """Put staged rows with a reason into ``set_aside``: without a time, and what is not known of an attribute
+    unclear; where no case is known, the activity alone.
+    """
+    columns = ", ".join(
+        f'CAST(NULL AS {TYPES[column]}) AS "{column}"'
+        if column in ("timestamp", "offset", "grain")
+        else f'"{column}"'
+        for column in COLUMNS
+    )
+    connection.execute(
+        f"INSERT INTO set_aside BY NAME SELECT {with_attributes(columns, attributes)}, reason FROM {staged} "
+        "WHERE case_id <> ''; "
+        "INSERT INTO set_aside BY NAME SELECT event_id, activity, reason "
+        f"FROM {staged} WHERE coalesce(case_id, '') = ''"
+    )
+    for name in map(attribute_column, range(len(attributes))):
+        connection.execute(f"UPDATE set_aside SET {name}_unclear = NULL WHERE {name} IS NULL")
 
 
 ALONE: dict[str, str | bool | int | float | list[str]] = {
@@ -293,16 +393,16 @@ def open_connection(attributes: Sequence[Attribute] = ()) -> duckdb.DuckDBPyConn
 
 
 def make_events(connection: duckdb.DuckDBPyConnection, attributes: Sequence[Attribute]) -> None:
-    """Make the empty ``events`` table of a record layer's attributes."""
+    """Make the empty tables ``events`` and ``set_aside`` of a record layer's attributes."""
     kinds = dict(TYPES)
     for i, attribute in enumerate(attributes):
         name = attribute_column(i)
         kinds |= {name: ATTRIBUTE_TYPES[attribute.type], f"{name}_unclear": "BOOLEAN"}
     body = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
-    connection.execute(f"CREATE TABLE events ({body})")
+    connection.execute(f"CREATE TABLE events ({body}); CREATE TABLE set_aside ({body}, reason VARCHAR)")
 
 
-def read_log(path: Path, records: RecordLayer) -> EventLog:
+def read_log(path: Path, records: RecordLayer, set_aside: Path | None = None) -> EventLog:
     """The event table of a CSV (plain or gzipped) or Parquet file, mapped and cleaned as ``records`` says.
 
     Every row of the file becomes an event or is set aside for a reason that the findings count.
@@ -312,6 +412,8 @@ def read_log(path: Path, records: RecordLayer) -> EventLog:
     path : Path
     records : RecordLayer
         Columns, constants, offset and channels; what it leaves open is taken from the file.
+    set_aside : Path, optional
+        The rows that import set aside, a Parquet file with the columns of the log's and two of its own.
 
     Raises
     ------
@@ -321,9 +423,12 @@ def read_log(path: Path, records: RecordLayer) -> EventLog:
         two offsets that differ, a doubled event id, an end of observation before the first event.
     """
     connection = open_connection(records.attributes)
-    with opened(path, connection) as table:
-        log = read_into(connection, table, path, records)
-    check_written(path, "import its source again", log.fingerprint)
+    with ExitStack() as stack:
+        table = stack.enter_context(opened(path, connection))
+        aside = None if set_aside is None else (stack.enter_context(opened(set_aside, connection)), set_aside)
+        log = read_into(connection, table, path, records, aside=aside)
+    for read, place in ((table, path), *([aside] if aside else [])):
+        check_written(place, "import its source again", read.fingerprint())
     return log
 
 
@@ -334,6 +439,7 @@ def read_into(
     records: RecordLayer,
     *,
     order: str = "row",
+    aside: tuple[Table, Path] | None = None,
 ) -> EventLog:
     """The event table of a file whose columns are known, in the connection's database, which is then locked.
 
@@ -346,13 +452,15 @@ def read_into(
     records : RecordLayer
     order : {"row", "case_id"}, optional
         The order in which the events are kept.
+    aside : (Table, Path), optional
+        The rows that import set aside.
 
     Raises
     ------
     InputError
         As :func:`read_log`.
     """
-    return _Import(connection, path, records, order).run(table)
+    return _Import(connection, path, records, order).run(table, aside)
 
 
 # A local timestamp, its offset and its own resolution, from ISO 8601 text.
@@ -404,6 +512,8 @@ WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 UNSEEN = r"[\pC\p{Zl}\p{Zp}]"
 UNSEEN_OR_SPACE = r"[\s\pC\pZ]+"
 LISTED = 10
+ASIDE = ("set_aside_row", "set_aside_reason")
+"""Columns of a file of rows that import set aside, beside those of the log: which row of the source it was, and why."""
 
 
 def _listed(names: Sequence[str], room: int = 160) -> str:
@@ -468,7 +578,7 @@ class _Import:
         self.findings = list[str]()
         self.doubts: tuple[Doubt, ...] = ()
 
-    def run(self, table: Table) -> EventLog:
+    def run(self, table: Table, aside: tuple[Table, Path] | None) -> EventLog:
         """Read, clean, lock."""
         self._stage(table)
         fingerprint = table.fingerprint()
@@ -476,11 +586,38 @@ class _Import:
         self._note_names()
         self._parse_times()
         self._set_grains()
+        if aside is not None:
+            _Import(self.connection, aside[1], self.records, self.order).keep_aside(aside[0])
+            fingerprint = hashlib.sha256(f"{fingerprint} {aside[0].fingerprint()}".encode()).hexdigest()
+        elif table.set_aside:
+            self.findings.append(
+                f"import set {table.set_aside:,} rows of its source aside, which are not read here: what they may show "
+                "counts as absent; name the context that names them"
+            )
         self._keep_rows_of_d(table)
         self._check_end_of_observation()
         return EventLog.sealed(
             self.connection, fingerprint, self.records, tuple(self.findings), _written(self.path), self.doubts
         )
+
+    def keep_aside(self, table: Table) -> None:
+        """The rows that import set aside, those of channels that are not evidence left out."""
+        self._stage(table, ASIDE)
+        where, parameters = self._evidence()
+        self.connection.execute(f"DELETE FROM staged WHERE NOT ({where})", parameters)
+        self.connection.execute(
+            f"UPDATE staged SET event_id = 'set aside: row ' || coalesce({ASIDE[0]}, '?'), "
+            f"{ASIDE[1]} = coalesce({ASIDE[1]}, 'no reason'); ALTER TABLE staged RENAME {ASIDE[1]} TO reason"
+        )
+        _keep_aside(self.connection, "staged", self.records.attributes)
+        self.connection.execute("DROP TABLE staged")
+
+    def _evidence(self) -> tuple[str, dict[str, object]]:
+        """Whether a row stands in a durable channel, or in none that is known."""
+        if not self.records.channels:
+            return "TRUE", {}
+        durable = [c.name for c in self.records.channels if c.durable]
+        return "(channel IS NULL OR list_contains($durable, channel))", {"durable": durable}
 
     def _error(self, problem: str, remedy: str, field: str = "") -> InputError:
         return InputError(problem, remedy, source=str(self.path), field=field)
@@ -488,8 +625,10 @@ class _Import:
     def _one(self, sql: str, parameters: dict[str, object] | None = None) -> tuple[Any, ...]:
         return self.connection.execute(sql, parameters or {}).fetchone() or ()
 
-    def _stage(self, table: Table) -> None:
-        """The file's columns under the event table's names, all as text without white space around it."""
+    def _stage(self, table: Table, further: Sequence[str] = ()) -> None:
+        """The file's columns under the event table's names, and ``further`` ones, all as text without white space
+        around it.
+        """
         import duckdb
 
         doubled = next(
@@ -501,6 +640,12 @@ class _Import:
         named: dict[str, str | None] = {column: chosen.of(column) for column in COLUMNS}
         for i, attribute in enumerate(self.records.attributes):
             named[attribute_column(i)] = chosen.of_attribute(attribute)
+        for name in further:
+            if name not in table.header:
+                raise self._error(
+                    f"has no column {name!r}", "import the source again with gnrs import --update"
+                )
+            named[name] = name
         sources = {c: None if name is None else table.header.index(name) for c, name in named.items()}
         self.findings += chosen.findings
         positions = sorted({i for i in sources.values() if i is not None})
@@ -543,7 +688,7 @@ class _Import:
             problem = one_line(str(error).replace(str(parameters["path"]), "the file"), 120)
             raise self._error(f"is not readable ({problem})", "write the file again") from None
         rows, uneven_cells = self._one("SELECT count(*), sum(uneven) FROM staged")
-        if rows == 0:
+        if rows == 0 and not further:
             raise self._error("has no rows", "give a log with events in it")
         if uneven_cells:
             self.findings.append(f"white space around {uneven_cells} cells was taken off")
@@ -772,13 +917,10 @@ class _Import:
         accounted for.
         """
         caseless = self._one("SELECT count(*) FROM timed WHERE case_id IS NULL")[0]
-        if caseless:
-            self.findings.append(f"{caseless} rows have no case id and are not used")
         durable = [c.name for c in self.records.channels if c.durable]
-        where = ["case_id IS NOT NULL"]
+        where, parameters = self._evidence()
         elsewhere = 0
         if self.records.channels:
-            where.append("(channel IS NULL OR list_contains($durable, channel))")
             for channel, rows in self.connection.execute(
                 "SELECT channel, count(*) FROM timed WHERE case_id IS NOT NULL AND channel IS NOT NULL "
                 "AND NOT list_contains($durable, channel) GROUP BY channel ORDER BY channel",
@@ -798,8 +940,13 @@ class _Import:
         )
         self.connection.execute(
             f"""INSERT INTO events SELECT {with_attributes(columns, self.records.attributes)}
-                FROM timed WHERE {" AND ".join(where)} ORDER BY {self.order}""",
-            {"durable": durable} if self.records.channels else {},
+                FROM timed WHERE case_id IS NOT NULL AND {where} ORDER BY {self.order}""",
+            parameters,
+        )
+        self.connection.execute(
+            "INSERT INTO set_aside BY NAME SELECT event_id, activity, 'no case' AS reason FROM timed "
+            f"WHERE case_id IS NULL AND {where}",
+            parameters,
         )
         self.connection.execute("DROP TABLE timed")
         self._read_attributes()

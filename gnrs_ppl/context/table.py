@@ -33,6 +33,8 @@ MAX_ROWS = 50_000_000
 """Rows that a log may hold."""
 MAX_LINE = 1 << 23
 """Characters that may stand before a line ends; a cell may hold what Python's csv allows, 131,072."""
+SET_ASIDE = "gnrs_set_aside"
+"""What a Parquet file of import says of itself: how many rows of its source were set aside."""
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -54,12 +56,15 @@ class Table(Protocol):
         Their DuckDB types.
     rows, blank : int
         Rows of the file, counted without DuckDB, and how many of them are blank lines; known after ``scan``.
+    set_aside : int
+        Rows of its source that import set aside, as a file that import wrote says.
     """
 
     header: list[str]
     types: list[str]
     rows: int
     blank: int
+    set_aside: int
 
     @property
     def said(self) -> list[str]:
@@ -153,7 +158,7 @@ class _Csv:
         self, stream: _Hashed, copy: Path, source: str, aside: Aside | None, begin: Begin | None
     ) -> None:
         self.stream, self.copy, self.source, self.aside = stream, copy, source, aside
-        self.rows = self.blank = 0
+        self.rows = self.blank = self.set_aside = 0
         self.encoding = "utf-8"
         lines = chain.from_iterable(self._lines())
         first = list(islice(lines, FIRST_LINES))
@@ -211,9 +216,8 @@ class _Csv:
                 self.rows += len(rows)
                 if self.rows > MAX_ROWS:
                     raise self._error(f"holds more than {MAX_ROWS:,} rows", "give the log in parts")
-                if set(map(len, rows)) != {len(self.header)}:
-                    numbers = self._filled(numbers, rows)
-                    rows = [row for row in rows if len(row) == len(self.header)]
+                if set(map(len, rows)) != {len(self.header)} or not all(map(any, rows)):
+                    numbers, rows = self._filled(numbers, rows)
                 write(zip(numbers, *(map(cell, rows) for cell in cells), strict=True))
         columns = ", ".join(["'row': 'BIGINT'", *(f"'c{i}': 'VARCHAR'" for i in range(len(cells)))])
         options = (
@@ -231,20 +235,25 @@ class _Csv:
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(problem, remedy, source=self.source)
 
-    def _filled(self, numbers: Sequence[int], rows: list[list[str]]) -> list[int]:
-        """Numbers of the rows that are whole; what has a cell too few or too many is set aside or refused."""
+    def _filled(self, numbers: Sequence[int], rows: list[list[str]]) -> tuple[list[int], list[list[str]]]:
+        """The rows that are whole, and their numbers; a row of empty cells is a blank line, and what has a cell too
+        few or too many is set aside or refused.
+        """
+        whole = []
         for number, row in zip(numbers, rows, strict=True):
-            if row and len(row) != len(self.header):
+            if not any(map(str.strip, row)):
+                self.blank += 1
+            elif len(row) != len(self.header):
                 if self.aside is None:
                     raise self._error(
                         f"row {number} holds {len(row)} cells, the header {len(self.header)}",
                         f"mend the row; a cell with {DELIMITERS[self.delimiter]}, quotes or line ends goes "
-                        "in double quotes",
+                        f"in double quotes; or set such rows aside with: gnrs import {shlex.quote(self.source)}",
                     )
                 self.aside(number, row)
-            elif not row:
-                self.blank += 1
-        return [number for number, row in zip(numbers, rows, strict=True) if len(row) == len(self.header)]
+            else:
+                whole.append((number, row))
+        return [number for number, _ in whole], [row for _, row in whole]
 
     def _records(self, at_once: int) -> Iterator[list[list[str]]]:
         try:
@@ -322,6 +331,10 @@ class _Parquet:
             size = sum(
                 row[0] for row in rows_of("SELECT total_uncompressed_size FROM parquet_metadata($path)")
             )
+            said = rows_of(
+                f"SELECT decode(value) FROM parquet_kv_metadata($path) WHERE key = '{SET_ASIDE}'::BLOB"
+            )
+            self.set_aside = int(said[0][0]) if said and said[0][0].isdecimal() else 0
             tree = iter(rows_of("SELECT name, num_children FROM parquet_schema($path)"))
             self.types = [
                 row[1]

@@ -560,6 +560,9 @@ class RecordLayer(Frozen):
 
     log: str | None = None
     """Path of a CSV (plain or gzipped) or Parquet file, relative to the file that names it."""
+    # left out of dumps where unset, as zone is
+    set_aside: Annotated[str | None, Field(exclude_if=_unset)] = None
+    """Path of a Parquet file of rows that import set aside, which may be what a rule looks for; beside log."""
     prospective: bool = False
     """There is no log yet: what the channels could record is declared, and nothing can be counted."""
     columns: dict[Column, Name] = {}
@@ -605,6 +608,12 @@ class RecordLayer(Frozen):
     def _one_clock(self) -> RecordLayer:
         if self.offset is not None and self.zone is not None:
             raise ValueError("offset and zone contradict one another; keep one of the two")
+        return self
+
+    @model_validator(mode="after")
+    def _set_aside_from_a_log(self) -> RecordLayer:
+        if self.set_aside is not None and self.log is None:
+            raise ValueError("set_aside names rows of a log, and no log is named")
         return self
 
     @model_validator(mode="after")

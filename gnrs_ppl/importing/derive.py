@@ -87,6 +87,8 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
     """
     _view(events)
     derived = Derived({"goal": {}, "schema": {}, "records": {"log": "events.parquet"}})
+    if events.doubted:
+        derived.data["records"]["set_aside"] = "set-aside.parquet"
     schema, records = derived.data["schema"], derived.data["records"]
     for kind, column in (("roles", "role"), ("locations", "location"), ("objects", "object")):
         _terms(events, derived, kind, column)

@@ -11,7 +11,8 @@ from unicodedata import category
 from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.limits import LONGEST_NAME
-from gnrs_ppl.context.log import alike
+from gnrs_ppl.context.log import ASIDE, alike
+from gnrs_ppl.context.table import SET_ASIDE
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.columns import Guess, Step, guess_columns, letters
@@ -90,6 +91,8 @@ class Events:
         What was made of a column that says how far acts were.
     zone : str or None
         The zone that the times were read in.
+    doubted : int
+        Rows that were set aside and may be what a rule looks for.
     """
 
     staging: Staging
@@ -102,6 +105,7 @@ class Events:
     times: list[Taken]
     lifecycle: Joined = NOT_JOINED
     zone: str | None = None
+    doubted: int = 0
 
     def cell(self, column: Column) -> str | None:
         """SQL of an event-table column over ``raw``; None where there is none."""
@@ -137,14 +141,38 @@ class Events:
             )
             name = self.renamed(attribute.name).replace('"', '""')
             parts.append(f'{cell}{cast} AS "{name}"')
-        spare = [c for c in COLUMNS if c not in self.columns and c not in self.made and c != "channel"]
+        parts += [f'NULL::VARCHAR AS "{column}"' for column in self._spare]
+        aside = f", KV_METADATA {{{SET_ASIDE}: '{self.doubted}'}}" if self.doubted else ""
+        self._copy(f"SELECT {', '.join(parts)} FROM raw ORDER BY row", path, aside)
+
+    def write_doubted(self, path: str) -> None:
+        """Write the rows that were set aside and may be what a rule looks for, as Parquet: their number, the reason,
+        and the columns of the events as text, without a time that could not be read.
+        """
+        self.staging.widen()
+        parts = [f'row::VARCHAR AS "{ASIDE[0]}"', f'reason AS "{ASIDE[1]}"']
         parts += [
-            f'NULL::VARCHAR AS "{column}"' for column in spare
-        ]  # so that no other column is taken for a misspelt one
+            f'{"NULL::VARCHAR" if column == "timestamp" else sql} AS "{column}"'
+            for column, sql in self.made.items()
+        ]
+        for attribute in self.attributes:
+            name = self.renamed(attribute.name).replace('"', '""')
+            if name not in ASIDE:
+                parts.append(f'{self.staging.cell(attribute.name)} AS "{name}"')
+        parts += [f'NULL::VARCHAR AS "{column}"' for column in self._spare]
+        self._copy(f"SELECT {', '.join(parts)} FROM doubted ORDER BY row", path)
+
+    @property
+    def _spare(self) -> list[Column]:
+        """Columns of the event table that are written empty, so that no other column is taken for a misspelt
+        one.
+        """
+        return [c for c in COLUMNS if c not in self.columns and c not in self.made and c != "channel"]
+
+    def _copy(self, select: str, path: str, further: str = "") -> None:
         target = path.replace("'", "''")
         self.staging.connection.execute(
-            f"COPY (SELECT {', '.join(parts)} FROM raw ORDER BY row) TO '{target}' (FORMAT parquet, "
-            "COMPRESSION zstd)"
+            f"COPY ({select}) TO '{target}' (FORMAT parquet, COMPRESSION zstd{further})"
         )
 
 
@@ -168,18 +196,22 @@ def events_of(
     columns = guess_columns(staging, found, told, ask.zone, ask.form)
     said = list(found.said)
     activity, case = staging.cell(columns["activity"].value), staging.cell(columns["case_id"].value)
-    staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
-    staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
     staging.connection.execute("CREATE TABLE no_name (text VARCHAR)")
     kinds = [column for column in ("activity", "channel", *NAMING) if column in columns]
     for column in kinds:
         _plain_names(staging, columns[column].value, said)
+    staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
+    staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
     for column in ("activity", "channel"):
         if column in columns:
+            cell = staging.cell(columns[column].value)
             staging.drop(
-                _no_name(staging.cell(columns[column].value)),
+                _no_name(cell),
                 f"{column} is no name: over {LONGEST_NAME} characters, or some that do not print",
             )
+            staging.connection.execute(f"UPDATE doubted SET {cell} = NULL WHERE {_no_name(cell)}")
+    if (uneven := staging.uneven_rows()) is not None:
+        _align(staging, columns, uneven)
     cells = {column: staging.cell(columns[column].value) for column in kinds}
     said += alike(
         staging.connection,
@@ -220,7 +252,37 @@ def events_of(
             "say another: --column activity=NAME",
         )
     named = ask.zone.key if ask.zone else None
-    return Events(staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined, named)
+    doubted = staging.one("SELECT count(*) FROM doubted")[0]
+    return Events(
+        staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined, named, doubted
+    )
+
+
+def _align(staging: Staging, columns: Mapping[Column, Guess], uneven: str) -> None:
+    """Say of rows with a cell too few or too many which case and activity they name, where that is certain: the
+    cells before the fault count from the first, those behind it from the last, and a cell that holds what its
+    column holds elsewhere shows that all before it, or behind it, are in place.
+    """
+    of_case, of_act = (staging.columns.index(columns[c].value) for c in ("case_id", "activity"))
+    fits = ", ".join(
+        f"{side}{i} IN (SELECT c{i} FROM raw) AS {side}_{name}"
+        for side in ("first", "last")
+        for i, name in ((of_case, "case"), (of_act, "act"))
+    )
+    first = f"first_act AND {of_case < of_act} OR first_case AND ({of_case == 0} OR first_act OR coalesce(first{of_act}, '') = '')"
+    last = f"last_act AND {of_case > of_act} OR last_case AND last_act"
+    cells = {
+        of_case: (f"coalesce({first}, FALSE)", f"coalesce({last}, FALSE)"),
+        of_act: ("coalesce(first_act, FALSE)", "coalesce(last_act, FALSE)"),
+    }
+    known = ", ".join(
+        f"nullif(CASE WHEN {one} AND {other} THEN CASE WHEN first{i} = last{i} THEN first{i} END "
+        f"WHEN {one} THEN first{i} WHEN {other} THEN last{i} END, '') AS c{i}"
+        for i, (one, other) in cells.items()
+    )
+    staging.connection.execute(
+        f"INSERT INTO doubted BY NAME SELECT row, reason, {known} FROM (SELECT *, {fits} FROM {uneven}) AS u"
+    )
 
 
 def _read_times(
@@ -350,7 +412,8 @@ def _plain_names(staging: Staging, name: str, said: list[str]) -> None:
         return
     staging.connection.execute("CREATE OR REPLACE TEMP TABLE spelt (text VARCHAR, plain VARCHAR)")
     fill(staging, "spelt", list(spelt.items()))
-    staging.connection.execute(f"UPDATE raw SET {cell} = plain FROM spelt WHERE {cell} = text")
+    for table in ("raw", "doubted"):
+        staging.connection.execute(f"UPDATE {table} SET {cell} = plain FROM spelt WHERE {cell} = text")
     said.append(
         f"{sum(names[text][1] for text in spelt):,} cells of {name!r} hold signs or spaces that do not print "
         f"and are read without: {one_line(next(iter(spelt.values())), 60)!r}"
@@ -367,16 +430,19 @@ def _blank_placeholders(
 ) -> None:
     cell = staging.cell(guess.value)
     blank = f"list_contains([{', '.join(repr(text) for text in NOTHING)}], lower({cell}))"
-    found = staging.rows_of(f"SELECT {cell}, count(*) FROM raw WHERE {blank} GROUP BY ALL ORDER BY ALL")
-    odd = staging.one(f"SELECT count(*) FROM raw WHERE {_no_name(cell)}")[0]
+    staging.widen()
+    rows = f"(SELECT {cell} FROM raw UNION ALL SELECT {cell} FROM doubted)"
+    found = staging.rows_of(f"SELECT {cell}, count(*) FROM {rows} WHERE {blank} GROUP BY ALL ORDER BY ALL")
+    odd = staging.one(f"SELECT count(*) FROM {rows} WHERE {_no_name(cell)}")[0]
     if odd:
         said.append(f"{odd:,} cells of {guess.value!r} are no names and are read as {column} not recorded")
     if not found and not odd:
         return
-    staging.connection.execute(
-        f"ALTER TABLE raw ADD COLUMN {column}_read VARCHAR; UPDATE raw SET {column}_read = "
-        f"CASE WHEN {blank} OR {_no_name(cell)} THEN NULL ELSE {cell} END"
-    )
+    for table in ("raw", "doubted"):
+        staging.connection.execute(
+            f"ALTER TABLE {table} ADD COLUMN {column}_read VARCHAR; UPDATE {table} SET {column}_read = "
+            f"CASE WHEN {blank} OR {_no_name(cell)} THEN NULL ELSE {cell} END"
+        )
     made[column] = f"{column}_read"
     for text, count in found:
         said.append(f"{count:,} cells {text!r} in {guess.value!r} are taken as {column} not recorded")

@@ -297,7 +297,7 @@ def _add(staging: Staging, name: str) -> str:
 def _unfinished(staging: Staging, cell: str, activity: str, word: str) -> int:
     """Set aside the rows of a word of acts that were not carried to their end, where others of the activity were."""
     where = f"{activity} IN (SELECT act FROM stage WHERE step = 2) AND {cell} = $text"
-    return staging.drop(where, f"{word}, which is not the act done", {"text": word})
+    return staging.drop(where, f"{word}, which is not the act done", {"text": word}, understood=True)
 
 
 def _apart(staging: Staging, cell: str, activity: str, words: tuple[Word, ...]) -> list[str]:
@@ -316,10 +316,12 @@ def _apart(staging: Staging, cell: str, activity: str, words: tuple[Word, ...]) 
         if word.taken_as in ("own", "ignore"):
             label = f" ({visible(word.word)[:LONGEST_WORD]})"
             count = staging.one(f"SELECT count(*) FROM raw WHERE {cell} = $text", {"text": word.word})[0]
-            staging.connection.execute(
-                f"UPDATE raw SET {activity} = left({activity}, {LONGEST_NAME - len(label)}) || $label WHERE {cell} = $text",
-                {"text": word.word, "label": label},
-            )
+            for table in ("raw", "doubted"):
+                staging.connection.execute(
+                    f"UPDATE {table} SET {activity} = left({activity}, {LONGEST_NAME - len(label)}) || $label "
+                    f"WHERE {cell} = $text",
+                    {"text": word.word, "label": label},
+                )
             if count:
                 said.append(f"{count:,} rows {word.word!r} stand as acts of their own, named with it:{label}")
     return said

@@ -67,8 +67,11 @@ class Ocel:
     def add_event(self, event: Event) -> None:
         """Keep an event; a second one of the same id is set aside."""
         if not event.id or event.id in self.events:
+            repeated = event == self.events.get(event.id)
             self.staging.skip(
-                "an event without id" if not event.id else "a second event of the same id", vars(event)
+                "an event without id" if not event.id else "a second event of the same id",
+                vars(event),
+                None if repeated else {"ocel:type": event.kind},
             )
             return
         if event.kind not in self.event_types:
@@ -128,7 +131,8 @@ class Ocel:
             row |= self._who(event, people)
             several += len(cases) > 1
             if not cases:
-                self.staging.skip(f"its objects lead to no {kind!r}", row)
+                # of an event with objects it is known that it is in no such case
+                self.staging.skip(f"its objects lead to no {kind!r}", row, None if event.objects else row)
             for name in cases:
                 self.staging.add(row | {"case:id": name} | self._values(name, event.time, moments))
         self.staging.finish()

@@ -34,7 +34,7 @@ from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import Order, Taken, time_format, zone_named
 from gnrs_ppl.importing.write import changed, merged, remarks, with_remarks, yaml_of
 
-FILES = ("context.yaml", "events.parquet", "set-aside.csv", "import.json")
+FILES = ("context.yaml", "events.parquet", "set-aside.parquet", "set-aside.csv", "import.json")
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,12 @@ def import_source(
                 derived = derive(events, found, name)
                 propose_attributes(events, derived)
                 events.write(str(place / "events.parquet"))
-                content = (place / "events.parquet").read_bytes()
+                content = {"events.parquet": (place / "events.parquet").read_bytes()}
+                if events.doubted:
+                    events.write_doubted(str(place / "set-aside.parquet"))
+                    content["set-aside.parquet"] = (place / "set-aside.parquet").read_bytes()
             else:
-                events, content, derived = None, b"", derive_model(found, name)
+                events, content, derived = None, {}, derive_model(found, name)
             return _written(path, folder, found, staging, events, derived, content, standing, options)
         finally:
             staging.close()
@@ -215,7 +218,7 @@ def _written(
     staging: Staging,
     events: Events | None,
     derived: Derived,
-    content: bytes,
+    content: dict[str, bytes],
     standing: _Standing | None,
     options: dict[str, Any],
 ) -> Imported:
@@ -270,8 +273,7 @@ def _written(
         ("set-aside.csv", staging.aside.content()),
         ("import.json", json.dumps(record).encode()),
     ]
-    if events:
-        files.insert(1, ("events.parquet", content))
+    files[1:1] = content.items()
     with folder_of_copies("gnrs-import-") as place:  # what would be refused is never written
         for name, data in files:
             (place / name).write_bytes(data)

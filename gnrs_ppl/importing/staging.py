@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from gnrs_ppl.context.files import literally, open_regular
+from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.context.log import WHITE_SPACE, open_connection
 from gnrs_ppl.context.table import MAX_BYTES, MAX_ROWS
 from gnrs_ppl.errors import InputError, one_line
@@ -199,8 +200,9 @@ class Staging:
         self.columns: list[str] = []
         self.read = 0
         self._known: dict[str, int] = {}
-        self._rows: list[tuple[int, Mapping[str, str]]] = []
+        self._rows: list[tuple[int, str, Mapping[str, str]]] = []
         self._segments: list[tuple[Path, int]] = []
+        self._uneven: IO[str] | None = None
 
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -212,6 +214,8 @@ class Staging:
     def close(self) -> None:
         """Close the file of what was set aside, and the database where one was opened."""
         self.aside.file.close()
+        if self._uneven is not None:
+            self._uneven.close()
         if "connection" in vars(self):
             self.connection.close()
 
@@ -222,21 +226,45 @@ class Staging:
     def add(self, values: Mapping[str, str]) -> None:
         """One row of the source."""
         if sum(map(len, values.values())) > MAX_ROW:
-            self.skip(f"longer than {MAX_ROW:,} characters", "")
+            short = {name: text for name, text in values.items() if len(text) <= LONGEST_NAME}
+            self.skip(f"longer than {MAX_ROW:,} characters", "", short)
             return
         self.read += 1
+        self._keep("", values)
+
+    def _keep(self, reason: str, values: Mapping[str, str]) -> None:
         for name in values:
             if name not in self._known:
                 self._learn(name)
-        self._rows.append((self.read, values))
+        self._rows.append((self.read, reason, values))
         if len(self._rows) >= _AT_ONCE:
             self._flush()
 
-    def skip(self, reason: str, content: object) -> None:
-        """One row of the source that cannot be used."""
+    def skip(self, reason: str, content: object, known: Mapping[str, str] | None = None) -> None:
+        """One row of the source that cannot be used; it may be what a rule looks for, where something is ``known`` of it
+        or nothing ({}), and is understood where that is None.
+        """
         self.read += 1
         self._check_count()
         self.aside.add(self.read, reason, content)
+        if known is not None:
+            self._keep(reason, known)
+
+    def uneven(self, number: int, row: list[str]) -> None:
+        """One row of a table with a cell too few or too many: its cells as counted from the first, and as counted
+        from the last.
+        """
+        width = len(self.columns)
+        reason = f"{len(row)} cells where the header has {width}"
+        self.aside.add(number, reason, row)
+        if self._uneven is None:
+            self._uneven = (self.folder / "uneven").open("w", encoding="utf-8", newline="")
+        cells = [cell.strip() if len(cell) <= LONGEST_NAME else "" for cell in row]
+        first = (cells + [""] * width)[:width]
+        last = ([""] * width + cells)[-width:]
+        csv.writer(self._uneven, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(
+            [number, reason, *first, *last]
+        )
 
     def _learn(self, name: str) -> None:
         if len(self.columns) >= MAX_COLUMNS:
@@ -259,7 +287,7 @@ class Staging:
         names = self.columns
         with self._segments[-1][0].open("a", encoding="utf-8", newline="") as file:
             csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(
-                (row, *map(values.get, names)) for row, values in self._rows
+                (row, reason, *map(values.get, names)) for row, reason, values in self._rows
             )
         self._rows.clear()
 
@@ -268,19 +296,18 @@ class Staging:
         self._flush()
         parts = []
         for number, (path, width) in enumerate(self._segments):
-            cells = ", ".join(["'row': 'BIGINT'", *(f"'c{i}': 'VARCHAR'" for i in range(width))])
-            parts.append(
-                f"SELECT * FROM read_csv('{_literal(path)}', columns = {{{cells}}}, auto_detect = false, "
-                "header = false, delim = ',', "
-                "quote = '\"', escape = '\"', new_line = '\\n', strict_mode = true, parallel = false, "
-                "max_line_size = 16777216, "
-                f"buffer_size = 33554432) -- {number}\n"
-            )
-        self.take(f"({' UNION ALL BY NAME '.join(parts)})")
+            cells = ["reason", *(f"c{i}" for i in range(width))]
+            parts.append(f"SELECT * FROM {_csv(path, cells)} -- {number}\n")
+        self.take(f"({' UNION ALL BY NAME '.join(parts)})", reasons=True)
 
-    def take(self, relation: str, parameters: Mapping[str, str] | None = None) -> None:
+    def take(
+        self, relation: str, parameters: Mapping[str, str] | None = None, *, reasons: bool = False
+    ) -> None:
         """Make table ``raw`` of the columns ``row`` and ``c0``, ``c1``, … of a relation; white space around
         cells is taken off.
+
+        Beside it stands ``doubted``, the rows that were set aside and may be what a rule looks for, with the reason;
+        those with one in column ``reason`` of the relation go there.
         """
         cells = []
         for i in range(len(self.columns)):
@@ -289,11 +316,35 @@ class Staging:
                 f"right(c{i}, 1))))"
             )
             cells.append(f"nullif(CASE WHEN {ends} THEN trim(c{i}, $white_space) ELSE c{i} END, '') AS c{i}")
+        columns = ["row", *(["reason"] if reasons else []), *cells]
         self.connection.execute(
-            f"CREATE TABLE raw AS SELECT {', '.join(['row', *cells])} FROM {relation}",
+            f"CREATE TABLE raw AS SELECT {', '.join(columns)} FROM {relation}",
             {"white_space": WHITE_SPACE, **(parameters or {})} if cells else dict(parameters or {}),
         )
+        self.connection.execute("CREATE TABLE doubted (row BIGINT, reason VARCHAR)")
+        self.widen()
+        if reasons:
+            self.connection.execute(
+                "INSERT INTO doubted BY NAME SELECT * FROM raw WHERE reason <> ''; DELETE FROM raw WHERE reason <> ''; "
+                "ALTER TABLE raw DROP COLUMN reason"
+            )
         self._name_columns()
+
+    def uneven_rows(self) -> str | None:
+        """SQL of the rows with a cell too few or too many, their cells from the first ``first0``, … and from the last
+        ``last0``, …; None where there are none.
+        """
+        if self._uneven is None:
+            return None
+        self._uneven.close()
+        width = range(len(self.columns))
+        names = ["reason", *(f"first{i}" for i in width), *(f"last{i}" for i in width)]
+        return _csv(self.folder / "uneven", names)
+
+    def widen(self) -> None:
+        """Give ``doubted`` the columns that ``raw`` has."""
+        for i in range(len(self.columns)):
+            self.connection.execute(f"ALTER TABLE doubted ADD COLUMN IF NOT EXISTS c{i} VARCHAR")
 
     def _name_columns(self) -> None:
         """Give columns whose names a context file could not hold others, which it can."""
@@ -314,8 +365,10 @@ class Staging:
         """SQL name of a column of ``raw``."""
         return f"c{self.columns.index(column)}"
 
-    def drop(self, where: str, reason: str, parameters: Any = None) -> int:
-        """Set aside the rows of ``raw`` for which a condition holds."""
+    def drop(self, where: str, reason: str, parameters: Any = None, *, understood: bool = False) -> int:
+        """Set aside the rows of ``raw`` for which a condition holds; they may be what a rule looks for unless they are
+        ``understood``.
+        """
         names = [f"c{i}" for i in range(len(self.columns))]
         found = self.connection.execute(
             f"SELECT row, {', '.join(names)} FROM raw WHERE {where} ORDER BY row", parameters or {}
@@ -329,9 +382,25 @@ class Staging:
                     {name: cell for name, cell in zip(self.columns, cells, strict=True) if cell is not None},
                 )
             count += len(rows)
+        if count and not understood:
+            self.widen()
+            self.connection.execute(
+                f"INSERT INTO doubted BY NAME SELECT row, $why AS reason, {', '.join(names)} FROM raw WHERE {where}",
+                {**(parameters or {}), "why": reason},
+            )
         if count:
             self.connection.execute(f"DELETE FROM raw WHERE {where}", parameters or {})
         return count
+
+
+def _csv(path: Path, cells: Sequence[str]) -> str:
+    """SQL for a file of rows that was written here: the row's number, then cells of text."""
+    columns = ", ".join(["'row': 'BIGINT'", *(f"'{cell}': 'VARCHAR'" for cell in cells)])
+    return (
+        f"read_csv('{_literal(path)}', columns = {{{columns}}}, auto_detect = false, header = false, "
+        "delim = ',', quote = '\"', escape = '\"', new_line = '\\n', strict_mode = true, parallel = false, "
+        "max_line_size = 16777216, buffer_size = 33554432)"
+    )
 
 
 def _literal(path: Path) -> str:

@@ -53,10 +53,7 @@ def read_table(path: Path, staging: Staging) -> Found:
         if row[0].lstrip().startswith("#"):
             remarks.append((number, row))
         else:
-            set_aside(number, row)
-
-    def set_aside(number: int, row: list[str]) -> None:
-        staging.aside.add(number, f"{len(row)} cells where the header has {len(header)}", row)
+            staging.uneven(number, row)
 
     with opened(path, staging.connection, aside, begin) as table:
         header = [name or f"column {i}" for i, name in enumerate(table.header, 1)]
@@ -74,7 +71,7 @@ def read_table(path: Path, staging: Staging) -> Found:
             raise staging.error(f"is not readable ({problem})", "write the file again") from None
         if remarks and staging.one("SELECT count(*) FROM raw WHERE starts_with(c0, '#')") != (0,):
             for number, row in remarks:  # its rows begin so, and these may be some of them
-                set_aside(number, row)
+                staging.uneven(number, row)
             remarks.clear()
         staging.read = table.rows - len(remarks)
         if staging.aside.rows == staging.read > 0:
@@ -270,12 +267,12 @@ def _stage_line(line: bytes, staging: Staging) -> None:
     try:
         data = parse_json(line, staging.source)
     except InputError as error:
-        staging.skip(one_line(error.problem, 160), line.decode("utf-8", "replace"))
+        staging.skip(one_line(error.problem, 160), line.decode("utf-8", "replace"), {})
         return
     if isinstance(data, dict):
         staging.add(_flat(data))
     else:
-        staging.skip("no JSON object", data)
+        staging.skip("no JSON object", data, {})
 
 
 def _flat(data: dict[str, Any], before: str = "") -> dict[str, str]:

@@ -105,9 +105,11 @@ def read_tables(database: Database, staging: Staging, case: str | None) -> Found
         _stage(database, one, tables, staging)
     staging.finish()
     chosen, sure, why, kinds = _cases(staging, timed, tables, case)
-    staging.connection.execute(
-        f"ALTER TABLE raw ADD COLUMN c{len(staging.columns)} VARCHAR; UPDATE raw SET c{len(staging.columns)} = {chosen}"
-    )
+    cell = f"c{len(staging.columns)}"
+    for table in ("raw", "doubted"):
+        staging.connection.execute(
+            f"ALTER TABLE {table} ADD COLUMN {cell} VARCHAR; UPDATE {table} SET {cell} = {chosen}"
+        )
     staging.columns.append("row case")
     found.hints = {
         "activity": ("row act", "a time of a table's rows is an act"),

@@ -112,9 +112,9 @@ class _Log:
         self.events = []
 
     def _set_loose_aside(self) -> None:
-        """Where there are traces, what stands outside belongs to no case."""
+        """Where there are traces, what stands outside belongs to a case that is not known."""
         for event in self.loose:
-            self.staging.skip("an event outside any trace", event)
+            self.staging.skip("an event outside any trace", event, event)
         self.loose = []
 
     def finish(self) -> None:
@@ -143,7 +143,10 @@ class _Log:
             cell = self.staging.cell(NAME)
             self.staging.connection.execute("CREATE TABLE named (placed VARCHAR, name VARCHAR)")
             fill(self.staging, "named", names)
-            self.staging.connection.execute(f"UPDATE raw SET {cell} = name FROM named WHERE {cell} = placed")
+            for table in ("raw", "doubted"):
+                self.staging.connection.execute(
+                    f"UPDATE {table} SET {cell} = name FROM named WHERE {cell} = placed"
+                )
 
     def _kind(self, tag: str) -> str:
         """Name of a tag without its namespace, looked up once."""

@@ -79,10 +79,7 @@ def run_checks(
     report : callable
         Told how far it is.
     """
-    cases = tuple(
-        row[0]
-        for row in log.connection.execute("SELECT DISTINCT case_id FROM events ORDER BY case_id").fetchall()
-    )
+    cases = log.case_ids
     number = {case: n for n, case in enumerate(cases)}
     path = cache_folder() / "verdicts" / f"{_ground(records, log)}.npz"
     known = _remembered(path, len(cases))
@@ -183,8 +180,8 @@ def _query(plan: CheckPlan, length: Length, group: Sequence[Said]) -> Query:
 def _ground(records: RecordLayer, log: EventLog) -> str:
     """What verdicts rest on besides the check: the log, the record layer, and the code that compiles."""
     digest = hashlib.sha256(f"{log.fingerprint}\n{duckdb.__version__}\n{_code()}\n".encode())
-    digest.update(records.model_dump_json(exclude={"log"}).encode())
-    digest.update(log.records.model_dump_json(exclude={"log"}).encode())
+    for layer in (records, log.records):
+        digest.update(layer.model_dump_json(exclude={"log", "set_aside"}).encode())
     return digest.hexdigest()
 
 

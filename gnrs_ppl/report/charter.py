@@ -199,7 +199,10 @@ def _witness(witness: Witness) -> dict[str, Any]:
 def charter_data(charter: Charter) -> dict[str, Any]:
     """``charter.json``: rules that ``gnrs charter --check`` and ``--audit`` read back, and how they stand."""
     names = [clause.name for clause in charter.clauses]
-    words = {"schema": charter.schema, "records": charter.records.model_copy(update={"log": None})}
+    words = {
+        "schema": charter.schema,
+        "records": charter.records.model_copy(update={"log": None, "set_aside": None}),
+    }
     return {
         "rules": [
             {

@@ -35,7 +35,8 @@ def exported(rule: Path, to: str, context: Path | None = None, log: Path | None 
     assert asked.log is not None
     plan = check(structure, asked.records, asked.log)
     years = range(max(plan.years) + 1, max(plan.years) + 11) if plan.years else ()
-    plan = replace(plan, years=(*plan.years, *years))
+    # elsewhere there is no table of rows set aside
+    plan = replace(plan, years=(*plan.years, *years), set_aside=False, of_any_case=False)
     query = compile_rule(plan)
     name = f"verdicts_{signature(structure)}"
     text = view(query, name) if to == "view" else dbt_test(query, binding=structure.norm.force == "must")
@@ -43,6 +44,11 @@ def exported(rule: Path, to: str, context: Path | None = None, log: Path | None 
     notes = (
         *asked.notes,
         *plan.assumptions,
+        *(
+            ["rows that were set aside are not in it: it takes what they may show as absent"]
+            if asked.log.set_aside
+            else []
+        ),
         *(
             f"its calendar ends on {day}, and working time past that is left uncounted; export it again as "
             "the log grows"

@@ -69,7 +69,7 @@ def rule_json(structure: Structure, schema: Schema, records: RecordLayer, title:
     parts: dict[str, Any] = {
         "rule": structure,
         "schema": schema,
-        "records": records.model_copy(update={"log": None}),
+        "records": records.model_copy(update={"log": None, "set_aside": None}),
     }
     data = {k: v.model_dump(mode="json", exclude_defaults=True) for k, v in parts.items()}
     return json.dumps(({"title": title} if title else {}) | data, indent=2)

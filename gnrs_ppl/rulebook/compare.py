@@ -363,11 +363,7 @@ def _on_log(
             refused.append(f"rule {name}: {error}")
     if refused:
         return OnLog(log.cases, {}, (), tuple(refused))
-    cases = [
-        row[0]
-        for row in log.connection.execute("SELECT DISTINCT case_id FROM events ORDER BY case_id").fetchall()
-    ]
-    pairs = [(case, (found[0].get(case, Said()), found[1].get(case, Said()))) for case in cases]
+    pairs = [(case, (found[0].get(case, Said()), found[1].get(case, Said()))) for case in log.case_ids]
     counted = Counter((one.verdict, other.verdict) for _, (one, other) in pairs)
     order = sorted(counted, key=lambda pair: (pair[0] == pair[1], *map(ROLL_UP.index, pair)))
     return OnLog(

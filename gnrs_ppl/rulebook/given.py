@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.context.load import aside_of, is_log_of
 from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import RecordLayer, Schema
@@ -72,7 +73,10 @@ def given(
         path = first[0].parent / records.log
     if path is None and needs_log:
         raise InputError("no log is named", "pass --log, or a --context that names one", source="arguments")
-    events = read_log(path, records) if path is not None else None
+    aside = None
+    if loaded is not None and path is not None and is_log_of(loaded.folder, loaded.records, path):
+        aside = aside_of(loaded.folder, loaded.records)
+    events = read_log(path, records, aside) if path is not None else None
     schema = (
         loaded.schema if loaded else next((f.institution for f in read if f.records), read[0].institution)
     )

@@ -127,6 +127,7 @@ class Imagined:
             records.model_copy(
                 update={
                     "log": None,
+                    "set_aside": None,
                     "prospective": False,
                     "channels": tuple(channels),
                     "end_of_observation": COMPLETE[1],

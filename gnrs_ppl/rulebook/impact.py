@@ -291,7 +291,7 @@ def impact(
             if value is not None and value in places
         },
         smallest,
-        {"fingerprint": log.fingerprint, "events": log.events, "cases": log.cases},
+        log.described,
     )
 
 

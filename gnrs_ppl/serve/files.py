@@ -56,6 +56,7 @@ FIELDS = [re.compile(rf'^[ \t]*"?{name}"?[ \t]*:', re.MULTILINE) for name in ("s
 """What lines of a context begin with."""
 OURS = (
     "set-aside.csv",
+    "set-aside.parquet",
     "verdicts.csv",
     "events.parquet",
     "import.json",

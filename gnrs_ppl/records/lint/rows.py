@@ -64,7 +64,7 @@ def incomplete_rows(m: Material) -> Iterator[Found]:
     if m.cells is None:
         return
     why: dict[Column, str] = {
-        "case_id": "they are not used",
+        "case_id": "each may be a row of any case",
         "activity": "they show no act",
         "timestamp": "what they show has no place in time",
     }
@@ -92,6 +92,28 @@ def ragged_rows(m: Material) -> Iterator[Found]:
             len(m.cells.ragged),
             f"row {m.cells.ragged[0]}",
             "mend them: a cell with a delimiter, quotes or line ends goes in double quotes",
+        )
+
+
+def rows_set_aside(m: Material) -> Iterator[Found]:
+    """Rows that import set aside, by reason: what they may show is never taken as absent."""
+    if m.log is None or m.records.set_aside is None:
+        return
+    for part in m.log.set_aside:
+        found = m.rows(
+            "SELECT activity, min(event_id) FROM set_aside WHERE reason = $reason GROUP BY ALL ORDER BY 2",
+            {"reason": part.reason},
+        )
+        unknown = part.rows - part.known
+        whose = f", the case of {unknown:,} of them is not known" if unknown else ""
+        yield Found(
+            "records.set_aside",
+            f"{counted(part.rows, 'row')} set aside: {one_line(part.reason, 120)}{whose}; no verdict takes what "
+            "they may show as absent",
+            part.rows,
+            str(found[0][1]),
+            "mend them in the source, and import it again with gnrs import --update",
+            frozenset(("action", activity) for activity, _ in found if activity is not None),
         )
 
 

@@ -40,6 +40,7 @@ from gnrs_ppl.records.lint.rows import (
     empty_columns,
     incomplete_rows,
     ragged_rows,
+    rows_set_aside,
     two_logs,
 )
 from gnrs_ppl.records.lint.times import (
@@ -104,6 +105,7 @@ CHECKS = (
     Check("G305", "warning", empty_columns),
     Check("G306", "note", constant_columns),
     Check("G307", "warning", two_logs),
+    Check("G308", "warning", rows_set_aside),
     Check("G401", "warning", silent_channels),
     Check("G402", "note", no_coverage),
     Check("G403", "warning", outside_coverage),
@@ -210,7 +212,7 @@ def _material(reference: str | Path, log: Path | None) -> Material:
         )
     data = read_data(path)
     parsed = _parsed(data, path)
-    records = with_log(parsed.records, log)
+    records = with_log(parsed.records, log, path.parent)
     context = Context(parsed.goal or NO_GOAL, parsed.institution, records, None, str(path), path.parent)
     cells, events = None, None
     try:
