@@ -160,6 +160,14 @@ def test_rows_after_their_file_do_not_extend_what_is_observed(
     assert list(result.verdicts) == oracle.evaluate(RULE, resolved(RECORDS, log), numbered, at)
 
 
+@pytest.mark.parametrize("changed", [-(10**12), 10**12])
+def test_a_file_of_no_time_is_read(tmp_path: Path, changed: int) -> None:
+    """A file system may say of a file that it was written before or after all years."""
+    path = written(tmp_path / "log.csv", rows(2024))
+    os.utime(path, (changed, changed))
+    assert (read_log(path, RECORDS).reach.planned != "") == (changed < 0)
+
+
 def test_a_declared_end_and_coverage_are_taken_at_their_word() -> None:
     found = events(rows(2012, ("receive claim", "2062-03-20T08:15:07Z")))
     coverage = [{"start": "2012-03-01", "end": "2070-01-01"}]

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import accumulate, starmap
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.context.clocks import Clock, Doubt, clocks_of, counted_clocks
@@ -563,7 +564,7 @@ def _written(path: Path) -> datetime:
     """When a file, or the newest Parquet file of a folder, was written, UTC; never later than now."""
     files = path.rglob("*.parquet") if path.is_dir() else (path,)
     changed = max(file.stat().st_mtime for file in files)
-    return min(datetime.fromtimestamp(changed, UTC), datetime.now(UTC)).replace(tzinfo=None)
+    return datetime.fromtimestamp(min(max(changed, 0.0), time()), UTC).replace(tzinfo=None)
 
 
 class _Import:
