@@ -13,12 +13,15 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
 LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
 
-# asked of Python itself: a python3.13 on PATH may be a stand-in that does not run
-PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
+# the newest from 3.13 on, on PATH or among pyenv's; each is asked itself, as one on PATH may be a stand-in that does not run
+PYTHON_NEWEST ?= $(shell for python in python3.15 python3.14 python3.13 \
+    $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.*/bin/python 2>/dev/null); do \
+    "$$python" -c 'import pip, sys; v = sys.version_info; v[:2] >= (3, 13) and v[3] == "final" and print("%d.%03d.%03d" % v[:3], sys.executable)' \
+    2>/dev/null; done | sort -r | sed -n '1s/^[^ ]* //p')
 NEWEST := .venv-newest
 READERS := .venv-readers
 
-.PHONY: demo test test-engines test-all test-newest readers fuzz coverage lint format docs perf clean
+.PHONY: demo test test-engines test-all test-newest smoke-newest readers fuzz coverage lint format docs perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -57,11 +60,16 @@ test-all: $(INSTALLED_SPARK) docs
 
 # today's newest packages, whatever constraints say: the suite from the checkout, then every verb from the wheel
 test-newest:
-	@[ -n "$(PYTHON_NEWEST)" ] || { echo "python3.13 is not on PATH; say make test-newest PYTHON_NEWEST=..." >&2; exit 1; }
+	@[ -n "$(PYTHON_NEWEST)" ] || { echo "no Python 3.13 was found; say make test-newest PYTHON_NEWEST=..." >&2; exit 1; }
 	$(PYTHON_NEWEST) -m venv --clear --without-pip $(NEWEST)
 	$(PYTHON_NEWEST) -m pip --python $(NEWEST)/bin/python install --quiet --disable-pip-version-check -e '.[dev]'
 	$(NEWEST)/bin/python -m pytest -n $(WORKERS) $(SHARED)
 	$(PYTHON_NEWEST) tests/smoke_wheel.py
+
+# every verb from the wheel alone, on the newest Python that is there, with today's newest packages
+smoke-newest:
+	@if [ -n "$(PYTHON_NEWEST)" ]; then echo "smoke: $(PYTHON_NEWEST)"; $(PYTHON_NEWEST) tests/smoke_wheel.py; \
+	else echo "smoke: skipped, no Python 3.13 or newer was found; say make smoke-newest PYTHON_NEWEST=..."; fi
 
 # what is handed over, read by tools that others wrote, in environments of their own
 readers: $(INSTALLED)

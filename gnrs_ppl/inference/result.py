@@ -15,6 +15,7 @@ from gnrs_ppl.models.energy import Tables
 
 LARGEST_RESULT = 4 * 2**30
 """Bytes of recorded draws a run may ask for; making them takes about three times as much for a moment."""
+SINGLE = np.finfo(np.float32)
 SAME_SCORE = 1e-6
 """Scores this near are one score, summed in float32 in another order."""
 NO_MOVE = -1
@@ -241,7 +242,8 @@ def require_temperature(temperature: Any) -> None:
     """
     kind = np.asarray(temperature).dtype
     given = np.ndim(temperature) == 0 and np.issubdtype(kind, np.number)  # a bool is no number
-    if not (given and np.isfinite(temperature) and temperature > 0):
+    # the samplers compute with 32 bits, in which 1e300 is infinite and 1e-300 nothing
+    if not (given and float(SINGLE.tiny) <= temperature <= float(SINGLE.max)):
         raise InputError(
             f"{temperature} is no temperature",
             "give a positive number such as 0.08",

@@ -44,6 +44,7 @@ Examples
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -98,7 +99,12 @@ def from_factors(
         Naming the table: wrong shape, a negative or infinite entry, no positive entry, no such variable, and
         tables that would not fit (with the bytes).
     """
-    counts = [int(size) for size in sizes]
+    try:
+        counts = [operator.index(size) for size in sizes]
+    except TypeError as error:
+        raise InputError(
+            str(error), "give a whole number for each variable", source="arguments", field="sizes"
+        ) from None
     if not counts or min(counts) < 1 or max(counts) > LARGEST_VARIABLE or len(counts) > LARGEST_VARIABLE:
         problem = f"{len(counts)} variables of {min(counts, default=0)} to {max(counts, default=0)} options"
         raise InputError(problem, f"give 1 to {LARGEST_VARIABLE} of each", source="arguments", field="sizes")
@@ -261,7 +267,7 @@ def _log(
     """Log of a factor, -inf for zero; the entries where they are logarithms already."""
     try:
         entries = np.asarray(table, np.float64)
-    except ValueError as error:  # ragged, or no number
+    except (TypeError, ValueError) as error:  # ragged, or no number
         raise InputError(str(error), "give one number for each option", source=source, field=field) from None
     if entries.shape != shape:
         raise InputError(

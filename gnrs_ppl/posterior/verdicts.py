@@ -34,7 +34,7 @@ from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.inference.cache import cache_folder
 from gnrs_ppl.rule.types import Force, Scope, Structure, Trigger
 
-Codes = Int[NDArray[np.int8], "n cases"]
+Codes = Int[np.ndarray, "n cases"]
 Length = Literal["window", "deadline"]
 
 NEVER = ROLL_UP.index("not_activated")
