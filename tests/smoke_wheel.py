@@ -43,6 +43,7 @@ COMMANDS: list[Command] = [
     (["audit", "--posterior", "own"], {0, 1}, "P(violated)"),
     (["report", "own", "--out", "page.html"], {0}, "page.html"),
     (["export", "own/rule.json", "--to", "view", "--context", "context.yaml"], {0}, "SELECT"),
+    (["audit", "context.yaml", *OWN, "--store", "audits.duckdb"], {0, 1}, "Verdicts"),
     (["history", "audits.duckdb"], {0}, "run"),
     (["drift", "audits.duckdb"], {0, 1}, "run"),
     (["compare", "own/rule.json", "own/rule.json"], {0}, "same"),
