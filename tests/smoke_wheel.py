@@ -49,7 +49,7 @@ COMMANDS: list[Command] = [
     (["compare", "own/rule.json", "own/rule.json"], {0}, "same"),
     (["test", "own/rule.json", "cases.yaml"], {0, 1}, "nothing happens"),
     (["ask", "context.yaml", "--json"], {0}, "question"),
-    (["impact", "own/rule.json", "--context", "context.yaml", "--json"], {0}, "values"),
+    (["impact", "own/rule.json", "--context", "context.yaml", "--json"], {0}, "knee"),
     (["gaps", "context.yaml"], {0, 3}, "records"),
     (["sample", "GNRS-001", *SEARCH, "--out", "run.nc"], {0}, "run.nc"),
     (["diagnose", "run.nc"], {0, 1}, "mixed"),
