@@ -744,14 +744,17 @@ def test_line_12_should_is_checked_alike_and_may_gives_no_rows(evaluate: Evaluat
         (None, ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
     ],
 )
-def test_line_13_a_negative_of_the_trigger_is_about_the_same_resource(
+def test_line_13_a_ban_is_about_the_same_resource_where_it_says_so(
     evaluate: Evaluate, payer: str | None, expected: tuple[Any, ...]
 ) -> None:
     pay = row("p1", "Pay", "2024-03-01 11:00")._replace(resource=payer)
-    assert said(evaluate(rule(duty("not_response", "Pay", "P1D")), log(), [FINE, pay])) == expected
+    same = duty("not_response", "Pay", "P1D", correlate="same_resource")
+    assert said(evaluate(rule(same), log(), [FINE, pay])) == expected
+    anybody = evaluate(rule(duty("not_response", "Pay", "P1D")), log(), [FINE, pay])  # the default: the case
+    assert said(anybody)[:3] == ("violated", "seen_forbidden", ("p1",))
 
 
-def test_line_13_positives_and_offices_default_to_the_case(evaluate: Evaluate) -> None:
+def test_line_13_the_default_is_the_case(evaluate: Evaluate) -> None:
     pay = row("p1", "Pay", "2024-03-01 11:00", resource="bob", role="clerk")
     assert said(evaluate(rule(PAY_IN_A_DAY), log(), [FINE, pay]))[0] == "satisfied"
     assert (

@@ -54,7 +54,9 @@ def _norms(material: Material) -> ProposedCandidates:
     """Deadlines of their own for every act, as seen after the two likeliest openers; the chain of required
     acts.
     """
-    bans = [{"template": "absence", "target": a} for a in material.goal.forbidden]
+    bans = [
+        {"template": "absence", "target": a, "correlate": "same_resource"} for a in material.goal.forbidden
+    ]
     for opener in material.openers[:2]:
         duties, told = [], []
         for act in material.required:

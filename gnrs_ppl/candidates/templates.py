@@ -101,7 +101,7 @@ def _triggers(material: Material) -> ProposedCandidates:
 def _norms(material: Material) -> ProposedCandidates:
     goal, required = material.goal, material.required
     opener = material.openers[0] if material.openers else None
-    bans = [_ban(act) for act in goal.forbidden]
+    bans = [_ban(act) for act in goal.forbidden]  # on whoever opened the instance
     if not required and not bans:
         levels, told = material.levels(opener, goal.permitted[0])
         free: dict[str, Any] = {"force": "may", "constraints": [_duty(act) for act in goal.permitted]}
@@ -206,8 +206,8 @@ def _duty(activity: str, template: str = "response", **stated: Any) -> dict[str,
     return {"template": template, "target": activity} | stated
 
 
-def _ban(activity: str, template: str = "absence", **stated: Any) -> dict[str, Any]:
-    return {"template": template, "target": activity} | stated
+def _ban(activity: str, template: str = "absence", correlate: str = "same_resource") -> dict[str, Any]:
+    return {"template": template, "target": activity, "correlate": correlate}
 
 
 def _evidence(material: Material) -> ProposedCandidates:

@@ -439,8 +439,7 @@ class Constraint(Frozen):
     after: After | None = None
     """A second activation; the trigger where left out."""
     correlate: Correlation | None = None
-    """What target and trigger share; same_resource for a ban on whoever opened the instance, else same_case,
-    where left out."""
+    """What target and trigger share; same_case where left out."""
     deadline: Duration | None = None
     """The time within which; until the instance ends where left out."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
@@ -539,9 +538,7 @@ class Norm(Frozen):
 
     def correlation(self, constraint: Constraint) -> Correlation:
         """The constraint's correlation with line 13's default filled in."""
-        if constraint.correlate is not None:
-            return constraint.correlate
-        return "same_resource" if self.bearer == "trigger" and not constraint.positive else "same_case"
+        return constraint.correlate or "same_case"
 
     def target(self, constraint: Constraint) -> Act:
         """The target act, carrying the office's role where the bearer is an office (line 8)."""
