@@ -296,7 +296,7 @@ def read_cell(text: str | None, kind: AttributeType) -> Cell:
             return UNREADABLE
     whole, _, decimals = (text[1:] if text[:1] in "+-" else text).partition(".")
     digits = f"{whole}{decimals}"
-    fits = whole and len(whole) <= 19 and len(decimals[:9] + decimals[9:].rstrip("0")) <= 9
+    fits = whole and len(whole.lstrip("0")) <= 20 and len(decimals[:18] + decimals[18:].rstrip("0")) <= 18
     return Decimal(text) if fits and digits.isascii() and digits.isdigit() else UNREADABLE
 
 

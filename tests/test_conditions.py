@@ -294,18 +294,18 @@ def test_a_log_file_fills_attributes_and_counts_what_it_cannot_read(tmp_path: Pa
     ).fetchall()
     assert rows == [
         (Decimal("12.5"), None, True, "2024-05-02", None),
-        (None, None, None, None, None),
+        (Decimal(12), None, None, None, None),
         (None, None, False, None, None),
     ]
     assert [f for f in events.findings if "amount" in f or "attribute" in f or "cases hold" in f] == [
         "the log has no column for attribute 'weight'; it is never recorded",
-        "1 cells of 'amount' hold no number that can be read; they count as unknown",
+        "1 cells of 'amount' are read as numbers, in EUR (first: row 2, '€12' is 12)",
         "1 cases hold several values of 'region', or one that cannot be read; it counts as unknown there",
     ]
     kinds = dict(
         events.connection.execute("SELECT column_name, column_type FROM (DESCRIBE events)").fetchall()
     )
-    assert kinds["attribute_1"] == "DECIMAL(28,9)"
+    assert kinds["attribute_1"] == "DECIMAL(38,18)"
     missing = [attributes[0] | {"column": "Bedragen"}]
     with pytest.raises(InputError, match=r"no column 'Bedragen' in the log; did you mean 'Bedrag'"):
         read_log(tmp_path / "log.csv", RecordLayer.model_validate({"attributes": missing}))

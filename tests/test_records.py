@@ -188,6 +188,7 @@ def day(row: dict[str, str]) -> str:
     return row["timestamp"][:10]
 
 
+AMOUNTS = put("records.attributes", [{"name": "price", "type": "number"}])
 CASES: dict[str, tuple[Change, Change]] = {
     "G101": (put("goal.required.0", "AnswerComplant"), put("goal.required.0", "AnswerComplaint")),
     "G102": (
@@ -256,6 +257,10 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "G306": (lambda rows, data: each(rows, resource="system"), lambda rows, data: each(rows, resource="")),
     "G307": (twins(240), together(twins(240), put("records.match_within", "PT5M"))),
+    "G309": (
+        together(AMOUNTS, lambda rows, data: each(rows, price="1,234")),
+        together(AMOUNTS, lambda rows, data: each(rows, price="1,23")),
+    ),
     "G401": (put("records.channels.1.name", "mail_log"), put("records.channels.1.durable", True)),
     "G402": (
         put("records.channels.1.coverage", ...),

@@ -81,10 +81,14 @@ class DataChecks:
             rows.values,
         ).fetchone() or (0, 0, 0)
         if total and not carrying:
-            unread = f" ({unclear} hold none that can be read)" if unclear else ""
+            example = f"; in the log, {self.log.unread[name]}" if name in self.log.unread else ""
+            unread = f" ({unclear} hold none that can be read{example})" if unclear else ""
+            number = unclear and attribute.type == "number"
             raise Refused(
                 f"{place}: 0 of {total} {rows.words} carry a value of {name!r}{unread}",
-                "leave the condition out, or state another",
+                "write its numbers as 1234.56, or state its unit or its decimal mark under records.attributes"
+                if number
+                else "leave the condition out, or state another",
             )
         return attribute
 
@@ -130,12 +134,13 @@ class DataChecks:
     def _discriminates(self, place: str, attribute: Attribute, rows: Rows) -> None:
         column = self._column(attribute)
         least = "bool_and" if attribute.type == "boolean" else "min"  # of booleans not every database has one
-        distinct, cases, carrying, example = self.log.connection.execute(
-            f'SELECT count(DISTINCT {column}), count(DISTINCT "case_id"), count(*), {least}({column}) '
-            f'FROM "events" WHERE {column} IS NOT NULL AND {rows.where}',
+        distinct, cases, carrying, example, unread = self.log.connection.execute(
+            f'SELECT count(DISTINCT {column}), count(DISTINCT "case_id"), count({column}), {least}({column}), '
+            f'count(*) FILTER ({column}_unclear) FROM "events" '
+            f"WHERE ({column} IS NOT NULL OR {column}_unclear) AND {rows.where}",
             rows.values,
-        ).fetchone() or (0, 0, 0, None)
-        if distinct == 1 and cases >= 2:
+        ).fetchone() or (0, 0, 0, None, 0)
+        if distinct == 1 and cases >= 2 and not unread:  # what could not be read may be another value
             raise Refused(
                 f"{place}: {attribute.name!r} is {_shown(example)} in all {carrying} {rows.words} of {cases} "
                 "cases that carry it, so a condition on it tells nothing apart",

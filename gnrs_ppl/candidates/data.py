@@ -159,11 +159,12 @@ def _against(context: Context, reading: Reading, data: DataRead) -> str:
     if context.records.prospective:
         return ""
     name, of = data.condition.attribute, _stated_of(context, reading, data)
-    held = context.profile.attributes[name]
+    held, unread = context.profile.attributes[name], context.log.unread.get(name)
     targets = [a.activity for a in reading.targets]
     if not held.rows:
-        return f"0 of {context.profile.events:,} rows carry a value of {name!r}"
-    if of in ("case", "opener") and held.distinct == 1 and data.condition.test != "recorded":
+        told = f"0 of {context.profile.events:,} rows carry a value of {name!r}"
+        return f"{told} that can be read ({unread})" if unread else told
+    if not unread and of in ("case", "opener") and held.distinct == 1 and data.condition.test != "recorded":
         told = f"{name!r} is the same in all {held.rows:,} rows that carry one"
         return f"{told}, so a condition on it tells nothing apart"
     holding = ", ".join(sorted(held.acts))

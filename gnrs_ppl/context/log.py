@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cached_property
 from itertools import accumulate, starmap
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.context.clocks import Clock, Doubt, clocks_of, counted_clocks
 from gnrs_ppl.context.columns import ChosenColumns
+from gnrs_ppl.context.numbers import CERTAIN, DECIMALS, PLAIN, WHOLE, ReadColumn, read_column
 from gnrs_ppl.context.output import check_written
 from gnrs_ppl.context.reach import Reach, reach_of
 from gnrs_ppl.context.table import Table, cell_text, opened
@@ -58,7 +61,7 @@ class Event(NamedTuple):
 TYPES: dict[str, str] = {**dict.fromkeys(COLUMNS, "VARCHAR"), "timestamp": "TIMESTAMP", "offset": "INTEGER"}
 
 ATTRIBUTE_TYPES: dict[AttributeType, str] = {
-    "number": "DECIMAL(28, 9)",
+    "number": f"DECIMAL({WHOLE + DECIMALS}, {DECIMALS})",
     "text": "VARCHAR",
     "boolean": "BOOLEAN",
     "date": "DATE",
@@ -72,7 +75,7 @@ DAY = (
 """How a text writes a day that there is, from the year 1 on; a database stops at another."""
 # What a cell of each type looks like; anything else is no value (D1).
 _CELLS: dict[AttributeType, str] = {
-    "number": r"^[+-]?\d{1,19}(\.\d{0,9}0*)?$",
+    "number": f"^({PLAIN})$",
     "text": "",
     "boolean": "^(?i:true|false)$",
     "date": f"^({DAY})([T ].*)?$",
@@ -114,6 +117,8 @@ class EventLog:
         Times that may be meant as dates, or dates as times.
     set_aside : tuple of SetAside
         What table ``set_aside`` holds, by reason.
+    unread : mapping
+        Attribute -> the first of its cells that hold no value of its type, and why.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -126,6 +131,7 @@ class EventLog:
     written: datetime | None = None
     doubts: tuple[Doubt, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_events(
@@ -172,6 +178,7 @@ class EventLog:
         findings: tuple[str, ...] = (),
         written: datetime | None = None,
         doubts: tuple[Doubt, ...] = (),
+        unread: Mapping[str, str] | None = None,
     ) -> EventLog:
         """Lock the connection and take the counts of its ``events`` table."""
         connection.execute("SET enable_external_access = false")
@@ -195,6 +202,7 @@ class EventLog:
             written=written,
             doubts=doubts,
             set_aside=aside,
+            unread=unread or {},
         )
         return replace(log, findings=(*findings, log.said_aside)) if aside else log
 
@@ -578,11 +586,15 @@ class _Import:
         self.connection, self.path, self.records, self.order = connection, path, records, order
         self.findings = list[str]()
         self.doubts: tuple[Doubt, ...] = ()
+        self.typed = set[str]()
+        self.unread: dict[str, dict[str, str]] = {}
+        self.examples: dict[str, str] = {}
 
     def run(self, table: Table, aside: tuple[Table, Path] | None) -> EventLog:
         """Read, clean, lock."""
         self._stage(table)
         fingerprint = table.fingerprint()
+        self._read_numbers()
         self._check_ids()
         self._note_names()
         self._parse_times()
@@ -598,7 +610,13 @@ class _Import:
         self._keep_rows_of_d(table)
         self._check_end_of_observation()
         return EventLog.sealed(
-            self.connection, fingerprint, self.records, tuple(self.findings), _written(self.path), self.doubts
+            self.connection,
+            fingerprint,
+            self.records,
+            tuple(self.findings),
+            _written(self.path),
+            self.doubts,
+            self.examples,
         )
 
     def keep_aside(self, table: Table) -> None:
@@ -665,6 +683,7 @@ class _Import:
                 continue
             cell = f"c{positions.index(position)}"
             text = self._text(column, cell, table.types[position])
+            self.typed |= set() if table.types[position] == "VARCHAR" else {column}
             # asked first, because trim is ten times slower
             ends = (
                 f"({text} <> '' AND (contains($white_space, left({text}, 1)) OR contains($white_space, "
@@ -703,6 +722,62 @@ class _Import:
                 column,
             )
         return cell_text(cell, kind)
+
+    def _read_numbers(self) -> None:
+        """Make the cells of numbers plain decimals, by the notation that their column shows."""
+        for i, attribute in enumerate(self.records.attributes):
+            if attribute.type != "number":
+                continue
+            cell = attribute_column(i)
+            certain = f"regexp_full_match({cell}, $certain)"
+            rows = self.connection.execute(
+                f"SELECT {cell}, count(*), min(row) FROM staged WHERE NOT {certain} GROUP BY ALL ORDER BY 3",
+                {"certain": CERTAIN},
+            ).fetchall()
+            if not rows:
+                continue
+            (point,) = self._one(
+                f"SELECT min({cell}) FROM staged WHERE {certain} AND contains({cell}, '.')",
+                {"certain": CERTAIN},
+            )
+            cells = {text: count for text, count, _ in rows}
+            mark = "." if cell in self.typed else attribute.decimal
+            column = read_column(cells | ({point: 1} if point else {}), mark, attribute.unit)
+            self.unread[attribute.name] = {c: why for why, of in column.because.items() for c in of}
+            # a sign before it keeps a cell that may be two numbers from being read as one of them
+            plain = {text: f"?{text}" if (p := column.plain[text]) is None else p for text in cells}
+            self.connection.execute(
+                "CREATE TABLE numbers AS SELECT unnest(?::VARCHAR[]) AS written, unnest(?::VARCHAR[]) AS plain",
+                [list(plain), list(plain.values())],
+            )
+            self.connection.execute(
+                f"UPDATE staged SET {cell} = plain FROM numbers WHERE {cell} = written; DROP TABLE numbers"
+            )
+            self._note_notation(attribute, column, rows)
+
+    def _note_notation(
+        self, attribute: Attribute, column: ReadColumn, rows: Sequence[tuple[str, int, int]]
+    ) -> None:
+        """Say how cells were read that are no plain numbers."""
+        cell = attribute_column(self.records.attributes.index(attribute))
+        changed = [
+            (text, n, row)
+            for text, n, row in rows
+            if (p := column.plain[text]) is not None
+            and not (re.fullmatch(PLAIN, text, re.ASCII) and Decimal(text) == Decimal(p))
+        ]
+        if changed and cell not in self.typed:
+            text, _, row = changed[0]
+            unit = f", in {column.unit}" if column.unit else ""
+            self.findings.append(
+                f"{sum(n for _, n, _ in changed)} cells of {attribute.name!r} are read as numbers{unit} (first: row "
+                f"{row}, {one_line(text, 40)!r} is {column.plain[text]})"
+            )
+        if column.guessed:
+            self.findings.append(
+                f"{attribute.name!r}: {one_line(column.guessed, 40)!r} is read with a decimal point, a guess: no cell "
+                "says whether it marks thousands; state records.attributes.decimal"
+            )
 
     def _check_ids(self) -> None:
         """Number the rows where the file does not; refuse doubled and missing ids."""
@@ -770,6 +845,15 @@ class _Import:
                 f"write times as 2024-05-31 or 2024-05-31T09:15:00+02:00, or read others with: gnrs import "
                 f"{shlex.quote(str(self.path))}",
                 "timestamp",
+            )
+        finer, row, example = self._one(
+            "SELECT count(*), min(row), min_by(timestamp, row) FROM parsed WHERE "
+            "regexp_matches(timestamp, '[.,][0-9]{6}[0-9]*[1-9]')"
+        )
+        if finer:
+            self.findings.append(
+                f"{finer} times are written finer than a microsecond (first: row {row}, {one_line(example, 60)!r}) and "
+                "are cut to it; which of two rows within one microsecond came first is left open"
             )
         for offset in ("suffix", '"offset"'):
             bad = self._one(
@@ -949,8 +1033,8 @@ class _Import:
             f"WHERE case_id IS NULL AND {where}",
             parameters,
         )
-        self.connection.execute("DROP TABLE timed")
         self._read_attributes()
+        self.connection.execute("DROP TABLE timed")
         kept = self._one("SELECT count(*) FROM events")[0]
         aside = {
             "blank lines": table.blank,
@@ -975,11 +1059,20 @@ class _Import:
     def _read_attributes(self) -> None:
         """Count the cells that hold no value of their attribute's type, and the cases that hold two."""
         for i, attribute in enumerate(self.records.attributes):
-            (unread,) = self._one(f"SELECT count(*) FROM events WHERE {attribute_column(i)}_unclear")
+            cell = attribute_column(i)
+            (unread,) = self._one(f"SELECT count(*) FROM events WHERE {cell}_unclear")
             if unread:
+                row, text = self._one(
+                    f"SELECT min(row), min_by(timed.{cell}, row) FROM timed JOIN events USING (event_id) WHERE "
+                    f"events.{cell}_unclear"
+                )
+                text = text.removeprefix("?")
+                why = self.unread.get(attribute.name, {}).get(text)
+                example = f"first: row {row}, {one_line(text, 40)!r}{f' {why}' if why else ''}"
+                self.examples[attribute.name] = example
                 self.findings.append(
-                    f"{unread} cells of {attribute.name!r} hold no {attribute.type} that can be read; they count "
-                    "as unknown"
+                    f"{unread} cells of {attribute.name!r} hold no {attribute.type} that can be read ({example}); "
+                    "they count as unknown"
                 )
         _read_by_case(self.connection, self.records.attributes)
         for i, attribute in enumerate(self.records.attributes):

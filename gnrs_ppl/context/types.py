@@ -463,13 +463,15 @@ class Attribute(Frozen):
     phrase: Name | None = None
     """A singular noun phrase without article, such as total price; made from the name where left out."""
     type: AttributeType
-    """What its cells hold: numbers in plain decimals (never floats), text, true or false, or dates."""
+    """What its cells hold: numbers (kept as decimals, never floats), text, true or false, or dates."""
     unit: Name | None = None
     """What the numbers count, such as EUR or hours; rules that state another are refused."""
     of: Literal["event", "case"] = "event"
     """Whether each row holds its own, or the case has one, on whichever of its rows it stands (D2)."""
     column: Name | None = None
     """The column of the log; the one that has its name where left out."""
+    decimal: Annotated[Literal[".", ","] | None, Field(exclude_if=_unset)] = None
+    """The sign before the decimals of its numbers; as the column shows where left out."""
     values: Annotated[Names, Field(max_length=64, exclude_if=_unset)] = ()
     """The texts it is known to hold, by which sentences may name it; any others stay allowed."""
 
@@ -477,6 +479,8 @@ class Attribute(Frozen):
     def _numbers_have_units(self) -> Attribute:
         if self.unit is not None and self.type != "number":
             raise ValueError(f"unit goes with type number only, not with {self.type}")
+        if self.decimal is not None and self.type != "number":
+            raise ValueError(f"decimal goes with type number only, not with {self.type}")
         if self.values and self.type != "text":
             raise ValueError(f"values goes with type text only, not with {self.type}")
         return self

@@ -74,7 +74,7 @@ def _column(attribute: Attribute, events: Events) -> _Column | None:
     kinds = _any(_KINDS, words)
     named = attribute.kind == "integer" and kinds and attribute.distinct <= MOST_VALUES
     if attribute.kind in ("integer", "number") and not named:
-        if _any(_NUMBERS_OF_THINGS, words) or (attribute.kind == "number" and not attribute.decimal):
+        if _any(_NUMBERS_OF_THINGS, words):
             return None
         if attribute.kind == "integer" and attribute.distinct == rows > 1:
             return None  # each row its own: a number of the row
@@ -134,7 +134,7 @@ def _stated(
     name = short if is_name(short) and short not in taken else where
     words = " ".join(_words(attribute.name))
     unit = (
-        next((u for w in _words(attribute.name) if (u := unit_of(w)) in _UNIT), None)
+        attribute.unit or next((u for w in _words(attribute.name) if (u := unit_of(w)) in _UNIT), None)
         if column.type == "number"
         else None
     )

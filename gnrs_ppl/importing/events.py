@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.context.log import ASIDE, alike
+from gnrs_ppl.context.numbers import CERTAIN, DECIMALS, TOO_LONG, WHOLE, read_column, written
 from gnrs_ppl.context.table import SET_ASIDE
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.errors import InputError, one_line
@@ -41,7 +42,7 @@ MAX_ACTIVITIES = 5000
 NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$"
-REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
+REAL = rf"^-?(0|[1-9]\d{{0,{WHOLE - 1}}})(\.\d{{1,{DECIMALS}}})?$"
 SENTINEL = (
     r"([09]\d{3}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.][09]\d{3}|[09]\d{7})(\D.*)?|-?infinity"
 )
@@ -63,7 +64,7 @@ class Reading(NamedTuple):
 class Attribute(NamedTuple):
     """A column of the source: its kind, range (of text: how many differ) and how many cells are empty.
 
-    ``decimal`` where all of its numbers have at most nine decimals, so that amounts are kept to the cent.
+    ``stored`` is the type of its numbers in the Parquet file, exact; none where one has more digits than that.
     """
 
     name: str
@@ -72,7 +73,8 @@ class Attribute(NamedTuple):
     high: str
     distinct: int
     nulls: int
-    decimal: bool = False
+    stored: str = ""
+    unit: str = ""
 
 
 @dataclass
@@ -133,12 +135,7 @@ class Events:
         mapped = {guess.value for guess in self.columns.values()}
         for attribute in self.attributes:
             cell = self.staging.cell(attribute.name)
-            number = "::DECIMAL(24, 9)" if attribute.decimal else "::DOUBLE"
-            cast = (
-                {"integer": "::BIGINT", "number": number}.get(attribute.kind, "")
-                if attribute.name not in mapped
-                else ""
-            )
+            cast = f"::{attribute.stored}" if attribute.stored and attribute.name not in mapped else ""
             name = self.renamed(attribute.name).replace('"', '""')
             parts.append(f'{cell}{cast} AS "{name}"')
         parts += [f'NULL::VARCHAR AS "{column}"' for column in self._spare]
@@ -251,11 +248,12 @@ def events_of(
             f"{MAX_ACTIVITIES:,}",
             "say another: --column activity=NAME",
         )
+    mapped = {guess.value for guess in columns.values()}
+    units = {name: _make_plain(staging, name, said) for name in staging.columns if name not in mapped}
+    attributes = _attributes(staging, units)
     named = ask.zone.key if ask.zone else None
     doubted = staging.one("SELECT count(*) FROM doubted")[0]
-    return Events(
-        staging, columns, made, _attributes(staging), said, rows, offsets, taken, joined, named, doubted
-    )
+    return Events(staging, columns, made, attributes, said, rows, offsets, taken, joined, named, doubted)
 
 
 def _align(staging: Staging, columns: Mapping[Column, Guess], uneven: str) -> None:
@@ -448,7 +446,55 @@ def _blank_placeholders(
         said.append(f"{count:,} cells {text!r} in {guess.value!r} are taken as {column} not recorded")
 
 
-def _attributes(staging: Staging) -> list[Attribute]:
+def _make_plain(staging: Staging, name: str, said: list[str]) -> str | None:
+    """Make the numbers of a column plain decimals; the unit that they are written with, None where they are
+    none, or are plain already.
+    """
+    cell = staging.cell(name)
+    odd = f"{cell} IS NOT NULL AND NOT regexp_full_match({cell}, '{CERTAIN}')"
+    nothing = f"list_contains([{', '.join(map(repr, NOTHING))}], lower({cell}))"
+    others, words = staging.one(
+        f"SELECT count(*) FILTER ({odd}), count(*) FILTER ({odd} AND NOT {nothing} AND NOT "
+        f"regexp_matches({cell}, '[0-9]')) FROM raw"
+    )
+    if not others or words:
+        return None
+    rows = staging.rows_of(f"SELECT {cell}, count(*) FROM raw WHERE {odd} GROUP BY ALL ORDER BY min(row)")
+    (certain,) = staging.one(f"SELECT max_by({cell}, contains({cell}, '.')::INT) FROM raw WHERE NOT ({odd})")
+    blank = {text: n for text, n in rows if text.lower() in NOTHING}
+    cells = {text: n for text, n in rows if text not in blank}
+    if not (cells or certain) or not all(map(written, cells)):
+        return None
+    column = read_column(cells | ({certain: 1} if certain else {}))
+    unclear = next(((why, of) for why, of in column.because.items() if why != TOO_LONG), None)
+    if unclear is not None:
+        said.append(
+            f"{name!r} is kept as text: {unclear[1][0]!r} {unclear[0]}; to read numbers, declare it by hand"
+        )
+        return None
+    plain = {text: column.plain[text] or text for text in cells} | dict.fromkeys(blank)
+    changed = [text for text in cells if plain[text] != text]
+    staging.connection.execute(
+        "CREATE TABLE numbers AS SELECT unnest(?::VARCHAR[]) AS written, unnest(?::VARCHAR[]) AS plain",
+        [list(plain), list(plain.values())],
+    )
+    staging.connection.execute(
+        f"UPDATE raw SET {cell} = plain FROM numbers WHERE {cell} = written; DROP TABLE numbers"
+    )
+    for text, n in blank.items():
+        said.append(f"{n:,} cells {text!r} in {name!r} are taken as not recorded")
+    if changed:
+        unit = f", in {column.unit}" if column.unit else ""
+        count = sum(cells[text] for text in changed)
+        said.append(
+            f"{count:,} cells of {name!r} are read as numbers{unit} ({changed[0]!r} as {plain[changed[0]]})"
+        )
+    if column.guessed:
+        said.append(f"{name!r}: {column.guessed!r} is read with a decimal point (a guess)")
+    return column.unit
+
+
+def _attributes(staging: Staging, units: Mapping[str, str | None]) -> list[Attribute]:
     found = []
     for name in staging.columns:
         cell = staging.cell(name)
@@ -459,11 +505,17 @@ def _attributes(staging: Staging) -> list[Attribute]:
             f"min(TRY_CAST({cell} AS DOUBLE)), max(TRY_CAST({cell} AS DOUBLE)) FROM raw",
             {"integer": INTEGER, "decimal": DECIMAL, "real": REAL},
         )
-        if filled and reals == filled:
+        if filled and (reals == filled or units.get(name) is not None):
             kind = "integer" if integers == filled else "number"
-            found.append(
-                Attribute(name, kind, f"{least:g}", f"{most:g}", distinct, nulls, decimals == filled)
-            )
+            # the narrowest stands last and counts
+            stored = {
+                reals: f"DECIMAL({WHOLE + DECIMALS}, {DECIMALS})",
+                decimals: "DECIMAL(24, 9)",
+                integers: "BIGINT",
+            }
+            exact = stored.get(filled, "")
+            span = (f"{least:g}", f"{most:g}")
+            found.append(Attribute(name, kind, *span, distinct, nulls, exact, units.get(name) or ""))
         else:
             found.append(
                 Attribute(

@@ -17,6 +17,7 @@ from gnrs_ppl.audit.calendar import changes
 from gnrs_ppl.context.clocks import Clock, clocks_of, counted_clocks
 from gnrs_ppl.context.columns import ChosenColumns
 from gnrs_ppl.context.log import ATTRIBUTE_TYPES, DAY, attribute_column, beyond_years
+from gnrs_ppl.context.numbers import DECIMALS, WHOLE
 from gnrs_ppl.context.time import GRAINS
 from gnrs_ppl.context.types import COLUMNS, Attribute, Column, RecordLayer
 from gnrs_ppl.context.zone import offsets, span, zone_of
@@ -243,9 +244,10 @@ class _Reading:
         cell, held = _quoted(name), self.kinds[name]
         text = f"nullif(CAST({cell} AS VARCHAR), '')"
         if attribute.type == "number" and held in ("integer", "number"):  # NaN lies above all numbers
-            looks = f"{cell} > -1e19 AND {cell} < 1e19"
+            looks = f"{cell} > -1e{WHOLE} AND {cell} < 1e{WHOLE}"
+            number = f"CAST(CAST({cell} AS VARCHAR) AS {kind})"  # a float as it is written, not as it is held
             return [
-                f"CASE WHEN {looks} THEN CAST({cell} AS {kind}) END AS {column}",
+                f"CASE WHEN {looks} THEN {number} END AS {column}",
                 f"{cell} IS NOT NULL AND NOT ({looks}) AS {column}_unclear",
             ]
         if attribute.type == "text":
@@ -258,7 +260,7 @@ class _Reading:
                 "correct the attribute's type",
             )
         looks = {
-            "number": f"regexp_matches({cell}, '^[+-]?[0-9]{{1,19}}([.][0-9]{{0,9}}0*)?$')",
+            "number": f"regexp_matches({cell}, '^[+-]?0*[0-9]{{1,{WHOLE}}}([.][0-9]{{0,{DECIMALS}}}0*)?$')",
             "boolean": f"lower({cell}) IN ('true', 'false')",
             "date": f"regexp_matches({cell}, '^({DAY})([T ].*)?$')",
         }[attribute.type]

@@ -1,9 +1,10 @@
-"""Findings about rows and columns of the log: G301 to G307."""
+"""Findings about rows and columns of the log: G301 to G309."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gnrs_ppl.context.log import attribute_column
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, coarsest
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.errors import one_line
@@ -189,3 +190,21 @@ def two_logs(m: Material) -> Iterator[Found]:
                 f"{Duration(seconds=60 * minutes).isoformat()}",
                 frozenset({("action", twins.activity)}),
             )
+
+
+def unread_cells(m: Material) -> Iterator[Found]:
+    """Cells that hold no value of their attribute's type."""
+    for i, attribute in enumerate(m.records.attributes):
+        if m.log is None or attribute.name not in m.log.unread:
+            continue
+        ((rows,),) = m.rows(f"SELECT count(*) FROM events WHERE {attribute_column(i)}_unclear")
+        yield Found(
+            f"records.attributes.{attribute.name}",
+            f"is declared as {attribute.type}, which {counted(rows, 'row')} do not hold",
+            rows,
+            m.log.unread[attribute.name],
+            "write its numbers as 1234.56, or state its decimal mark or its unit"
+            if attribute.type == "number"
+            else "correct its type, or the cells",
+            frozenset({("attribute", attribute.name)}),
+        )

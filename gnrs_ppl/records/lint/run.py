@@ -42,6 +42,7 @@ from gnrs_ppl.records.lint.rows import (
     ragged_rows,
     rows_set_aside,
     two_logs,
+    unread_cells,
 )
 from gnrs_ppl.records.lint.times import (
     after_observation,
@@ -106,6 +107,7 @@ CHECKS = (
     Check("G306", "note", constant_columns),
     Check("G307", "warning", two_logs),
     Check("G308", "warning", rows_set_aside),
+    Check("G309", "warning", unread_cells),
     Check("G401", "warning", silent_channels),
     Check("G402", "note", no_coverage),
     Check("G403", "warning", outside_coverage),
