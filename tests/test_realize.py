@@ -431,7 +431,8 @@ def test_force_and_polarity_are_six_different_words() -> None:
     assert len(set(MODALS.values())) == 6
     texts = set()
     for force, template in product(("must", "should", "may"), ("precedence", "not_precedence")):
-        norm = Norm(force=force, constraints=(Constraint(template=template, target=Act(activity="CheckIn")),))
+        asked = Constraint(template=template, target=Act(activity="CheckIn"), correlate="same_resource")
+        norm = Norm(force=force, constraints=(asked,))
         texts.add(re.search(r"(\w+(?: not)?) check in", render(small(norm=norm), LEXICON))[1])  # type: ignore[index]
     assert texts == {"must", "must not", "should", "should not", "may", "need not"}
 
@@ -675,7 +676,11 @@ def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
     # what leaves a record open may be a blank, or the same day as what called for it
     assert "but a missing entry leaves that open" in explain(row("unknown_match"), rule, LEXICON)
     tied = explain(row("unknown_tie"), rule, LEXICON)
-    assert "at the same recorded time as what called for it, which leaves open which of the two" in tied
+    assert "the same recorded day as what called for it, which leaves open which of the two" in tied
+    to_the_second = row("unknown_tie", due=Due(datetime(2026, 3, 3, 9, 15), 0, "second"))
+    assert "a recorded time that cannot be told from that of what called" in explain(
+        to_the_second, rule, LEXICON
+    )
     exact = Due(datetime(2026, 3, 3, 9, 15, 2, 500), 0, "microsecond")
     assert "09:15:02.0005 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
 
@@ -689,7 +694,8 @@ def test_what_did_not_come_first_came_later_or_not_at_all() -> None:
         )
 
     assert explain(row("absent"), precedence(), LEXICON) == (
-        "In case C-12, no check-in is recorded in the checkin log before 09:15 on 3 March 2026, nor after it; "
+        "In case C-12, no check-in is recorded in the checkin log since the case started, before 09:15 on 3 March "
+        "2026, nor after it; "
         "that log is complete for that time."
     )
     assert explain(row("late"), precedence(deadline="P7D"), LEXICON) == (
@@ -711,7 +717,7 @@ def test_the_other_half_of_a_rule_that_binds_both_acts_names_its_own_acts() -> N
     rule = small(norm=Norm(constraints=(both,)), evidence=EvidencePolicy(channels=("checkin_log",)))
     assert rule.trigger.act is not None
     first, second = (explain(row("absent", of_target=half), rule, LEXICON) for half in (False, True))
-    assert "no check-in is recorded in the checkin log by" in first
+    assert "no check-in is recorded in the checkin log after what called for it, by" in first
     assert f"no {occurrence(rule.trigger.act, LEXICON)} is recorded" in second
     assert "before 09:15 on 3 March 2026, nor after it" in second
 

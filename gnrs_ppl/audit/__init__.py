@@ -70,6 +70,7 @@ def audit(
     from gnrs_ppl.audit.names import unrecorded
     from gnrs_ppl.audit.result import AuditResult, ProcedureAudit, roll_up
     from gnrs_ppl.audit.run import execute
+    from gnrs_ppl.audit.uncounted import Records
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.sentence import explain
     from gnrs_ppl.realize.text import render
@@ -105,6 +106,7 @@ def audit(
             "compiled", again.steps if again else tuple(execute(follow_up, log)), follow_up.sql
         )
     )
+    shown = Records(structure, log, verdicts)
     return AuditResult(
         structure=structure,
         text=render(structure, lexicon, dates_only=filled.dates_only),
@@ -124,6 +126,6 @@ def audit(
         events=log,
         versions=versions(),
         standing=standing,
-        sentence=lambda verdict: explain(verdict, structure, lexicon),
+        sentence=lambda verdict: explain(verdict, structure, lexicon, shown),
         called=lexicon.called,
     )

@@ -51,6 +51,14 @@ def _notes(
         yield f"{name} can never bite on this log: 0 activations"
     elif stated.template in NEGATIVE and not stated.compared and not _rows(plan, constraint, log):
         yield f"{name} can never be broken on this log: 0 rows are, or may be, what it forbids"
+    if stated.template in ("existence", "exactly") and plan.structure.trigger.act is not None:
+        cases, before = _earlier(plan, constraint, log)
+        if before:
+            yield (
+                f"{name} counts only what comes after the trigger: in {before:,} of {cases:,} cases with both, "
+                f"{stated.target.activity!r} is recorded before it; if that counts too, use responded_existence, or "
+                "leave the trigger out"
+            )
     decided = counts["satisfied"] + counts["violated"]
     if decided >= ENOUGH and counts["violated"] >= NEARLY_ALL * decided:
         share = counts["violated"] / decided
@@ -70,3 +78,18 @@ def _rows(plan: CheckPlan, constraint: ConstraintPlan, log: EventLog) -> int:
         statement.parameters,
     )
     return int(rows)
+
+
+def _earlier(plan: CheckPlan, constraint: ConstraintPlan, log: EventLog) -> tuple[int, int]:
+    """Cases that hold the trigger's act and the target's, and those of them that hold the target's before it."""
+    statement = SqlStatement(set(plan.grains), plan.offsets, plan.attributes)
+    trigger = plan.structure.trigger.act
+    assert trigger is not None
+    opens, match = matches(statement, "opens", trigger), matches(statement, "target", constraint.target.act)
+    cases, before = log.one(
+        f"""SELECT count(*), count(*) FILTER (first < opened) FROM (
+              SELECT min("timestamp") FILTER ({opens}) AS opened, min("timestamp") FILTER ({match}) AS first
+              FROM events GROUP BY "case_id") WHERE opened IS NOT NULL AND first IS NOT NULL""",
+        statement.parameters,
+    )
+    return int(cases), int(before)

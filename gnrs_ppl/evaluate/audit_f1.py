@@ -26,6 +26,7 @@ from gnrs_ppl.evaluate.held_out.labels import HeldOut, Labels, held_out
 from gnrs_ppl.rule.types import (
     COUNTING,
     DRAFTED,
+    NEGATIVE,
     Act,
     Constraint,
     EvidencePolicy,
@@ -214,6 +215,8 @@ def random_structures(goal_id: str, n: int, seed: int = 0) -> list[Structure]:
         constraint = Constraint.model_validate(
             {"template": template, "target": one_of([a for a in activities if a != activity])}
             | ({"deadline": one_of(["PT10M", "PT30M", "PT2H", "PT12H"])} if template not in COUNTING else {})
+            # bans on whoever opened the instance, as the floor was first drawn
+            | ({"correlate": "same_resource"} if template in NEGATIVE else {})
         )
         structure = Structure(
             trigger=Trigger(act=Act(activity=activity), channel=channel),
