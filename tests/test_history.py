@@ -206,8 +206,8 @@ def test_what_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
         ([kind], "is a DuckDB file, but no store of verdicts"),
         ([newer], "is a store of another version of gnrs"),
         ([text], "is no store of verdicts"),
-        ([tmp_path / "none"], "no such store"),
-        ([tmp_path], "no such store"),
+        ([tmp_path / "none"], "no such file; gnrs audit --store makes one"),
+        ([tmp_path], "is a folder"),
         ([store, "--since", 4], "holds no run 4; name one of 1 to 1"),
         ([store, "--since", 1], "run 1 is the last of 'deliveries'"),
     ]:
