@@ -216,7 +216,11 @@ LABOR = Replay(
         "trigger": {"act": "Harvest", "channel": "object_interaction_log", "once": "first"},
         "norm": {
             "constraints": [
-                {"template": "absence", "target": {"activity": "Trade", "object": "consumable_food"}}
+                {
+                    "template": "absence",
+                    "target": {"activity": "Trade", "object": "consumable_food"},
+                    "correlate": "same_resource",
+                }
             ]
         },
         "evidence": {"channels": ["contract_log"]},

@@ -161,11 +161,13 @@ def test_an_amount_opens_an_instance_only_where_it_is_known_to_be_above_the_thre
         ("30", "satisfied proven"),
         ("30.000000001", "violated absent"),
         (None, "indeterminate unknown_match"),
-        ("3e1", "indeterminate unknown_match"),
-        ("30.0000000001", "indeterminate unknown_match"),
+        ("3e1", "indeterminate unknown_match"),  # rows of a program; a file's cells are read by their column
+        ("30.0000000001", "violated absent"),
+        ("30.0000000000000000001", "indeterminate unknown_match"),
+        ("thirty", "indeterminate unknown_match"),
     ],
 )
-def test_numbers_are_decimals_of_nine_places_and_nothing_else(cell: str | None, verdict: str) -> None:
+def test_numbers_are_decimals_of_eighteen_places_and_nothing_else(cell: str | None, verdict: str) -> None:
     paid = act("Pay", is_("amount", "at_most", 30))
     cells = {} if cell is None else {"amount": cell}
     assert said(rule(target=paid), {"a": [("Enter", "ann", {}), ("Pay", "ann", cells)]}) == {"a": verdict}

@@ -138,7 +138,7 @@ def test_out_writes_everything_and_the_rule_audits(
     assert sum(found["counts"].values()) == found["instances"] == 4
     keys = {"case_id", "verdict", "reason", "witnesses", "bearer", "due", "slack_seconds", "sentence"}
     assert all(keys <= set(case) for case in found["cases"])
-    assert found["log"] == {"fingerprint": found["log"]["fingerprint"], "events": 11, "cases": 4}
+    assert (found["log"]["events"], found["log"]["cases"]) == (11, 4)
     assert {"sql", "versions", "rule"} <= set(found)
 
 

@@ -142,9 +142,14 @@ def outcome(name: str, content: bytes, again: bool) -> str:
             assert [path.name for path in folder.iterdir()] == [name]
             return "refused in one line"
         assert done.rows + done.joined + done.aside == done.read
-        assert {path.name for path in (folder / "out").iterdir()} - {"gnrs-manifest.json"} == {*FILES} - (
-            {"events.parquet"} if name.endswith("bpmn") else set()
-        )
+        written = {path.name for path in (folder / "out").iterdir()} - {
+            "gnrs-manifest.json",
+            "set-aside.parquet",
+        }
+        assert written == {*FILES} - {
+            "set-aside.parquet",
+            *(["events.parquet"] if name.endswith("bpmn") else []),
+        }
         assert all(as_written(path) for path in done.files)
         if again:
             loaded = gnrs.load_context(str(folder / "out" / "context.yaml"))

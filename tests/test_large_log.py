@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 import signal
@@ -63,12 +65,18 @@ def gnrs(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return code, said.out, said.err
 
 
+def plain(rows: str) -> list[dict[str, object]]:
+    """Rows in CSV or JSON Lines without their sentences, which name what is recorded nearest on a listed log alone."""
+    read = map(json.loads, rows.splitlines()) if rows.startswith("{") else csv.DictReader(io.StringIO(rows))
+    return [{name: cell for name, cell in row.items() if name != "sentence"} for row in read]
+
+
 def test_rows_are_those_of_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = lake(tmp_path)
     both = [["--rule", tmp_path / "rule.json", "--log", place] for place in (log, tmp_path / "log.parquet")]
     for form in (["--csv"], ["--format", "jsonl"]):
-        (code, rows, error), whole = (gnrs(capsys, *place, *form) for place in both)
-        assert (code, rows, error) == whole
+        (code, rows, error), (_, whole, _) = (gnrs(capsys, *place, *form) for place in both)
+        assert plain(rows) == plain(whole)
         assert (code, error) == (1, "")
         assert len(rows.splitlines()) > 100
     (_, large, _), (_, listed, _) = (gnrs(capsys, *place, "--json") for place in both)
@@ -122,12 +130,14 @@ def test_random_logs_give_the_same_rows(template: str, tmp_path: Path) -> None:
                 written.take(part, counted.sentence)
             written.finish()
             if form != "parquet":
-                assert output.read_bytes() == formatted(result, form, "")
+                assert plain(output.read_text()) == plain(formatted(result, form, "").decode())
                 continue
             (place / "rows.parquet").write_bytes(formatted(result, form, ""))
             with duckdb.connect() as connection:
                 found, expected = (
-                    connection.execute("SELECT * FROM read_parquet($path)", {"path": str(path)}).fetchall()
+                    connection.execute(
+                        "SELECT * EXCLUDE (sentence) FROM read_parquet($path)", {"path": str(path)}
+                    ).fetchall()
                     for path in (output, place / "rows.parquet")
                 )
             assert found == expected

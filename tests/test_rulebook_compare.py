@@ -46,7 +46,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], int]] = {
         changed(BASE, (f"{CONSTRAINT}.target", "Serve"), ("evidence", {"channels": ["roster_log"]})),
         2,
     ),
-    "correlation": (BAN, changed(BAN, (f"{CONSTRAINT}.correlate", "same_case")), 2),
+    "correlation": (BAN, changed(BAN, (f"{CONSTRAINT}.correlate", "same_resource")), 2),
     "tie": (BAN, changed(BAN, (f"{CONSTRAINT}.ties", "violate")), 2),
     "direction": (
         changed(BASE, (f"{CONSTRAINT}.unless", ...)),

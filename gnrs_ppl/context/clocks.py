@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.time import Grain
 
-UNLIKELY = 1e-6
-"""What chance gives more seldom than that is none: one activity in a million."""
+UNLIKELY = 1e-10
+"""What chance gives more seldom than that is none. Small, as times made up by hand are often midnights too."""
 
 ENOUGH_MINUTES = 30
 """So many times that are all whole minutes make a clock of minutes; fewer are written so by hand too."""
