@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_SPARK := $(VENV)/.installed-spark
 INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
-LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
+LINTED := gnrs_ppl bench_maker training tools tests perf examples docs/conf.py
 
 # the newest from 3.13 on, on PATH or among pyenv's; each is asked itself, as one on PATH may be a stand-in that does not run
 PYTHON_NEWEST ?= $(shell for python in python3.15 python3.14 python3.13 \
