@@ -270,7 +270,7 @@ MUTATIONS = [
     Mutation("an undecided verdict keeps its slack", "twice", '"slack_seconds": "NULL"', '"slack_seconds": "slack_seconds"'),
     Mutation("an undecided verdict keeps its witnesses", "twice", '"witnesses": "[]"', '"witnesses": "witnesses"'),
     Mutation("cases begin as written", "instances", "FROM {st.events} WHERE \"timestamp\" IS NOT NULL GROUP BY case_id", "FROM events WHERE \"timestamp\" IS NOT NULL GROUP BY case_id"),
-    Mutation("a case is read once", "evidence", "table = st.events", 'table = "events"'),
+    Mutation("a case is read once", "evidence", "table, shown = st.events", 'table, shown = "events"'),
     Mutation("violations of one reading open a procedure", "twice", "AND told AND found = readings", "", procedure=True),
 ]  # fmt: skip
 
