@@ -69,7 +69,7 @@ class Statement(NamedTuple):
         Letters of acts, in order of the alphabet; ``right`` is empty where the template names one side.
     left_all, right_all : bool
         Whether all acts of a side are meant; any one of them else.
-    count : int
+    times : int
     options : tuple of (str, str)
         In order of the alphabet, such as ``("within", "P3D")``.
     """
@@ -79,7 +79,7 @@ class Statement(NamedTuple):
     right: tuple[str, ...] = ()
     left_all: bool = False
     right_all: bool = False
-    count: int = 1
+    times: int = 1
     options: tuple[tuple[str, str], ...] = ()
 
 
@@ -157,7 +157,7 @@ class Block:
         if template in COUNTED:
             number, _, names = rest.partition(" ")
             letters, joined = self.side(names)
-            return Statement(template, letters, left_all=joined, count=int(number), options=options)
+            return Statement(template, letters, left_all=joined, times=int(number), options=options)
         if template in (*ALONE, *LISTED):
             letters, joined = self.side(rest)
             if template in LISTED and len(letters) < 2:
@@ -206,7 +206,7 @@ def blocks(paths: Sequence[Path] = (), faults: list[str] | None = None) -> Itera
     faults : list of str, optional
         Takes what is malformed, which is left out; without it the first fault raises ValueError.
     """
-    for path in paths or sorted(CORPUS.glob("*.txt.gz")):
+    for path in paths or sorted(CORPUS.glob("written-*.txt.gz")):
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
         yield from _Parser(path.name, faults).blocks(text)
@@ -226,7 +226,7 @@ class _Parser:
                 self._end_sentence()
                 if self.block is not None:
                     yield self.block
-                self.block, self.genre = Block(*head.groups()), ""
+                self.block, self.genre = Block(head[1], head[2]), ""
             elif line and self.block is None:
                 self._fault(number, "text before the first block", line)
             elif line and self.block is not None:
