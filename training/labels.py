@@ -1,6 +1,6 @@
 """Sentences with their labels as the reader's model learns them: what is stated of acts and of pairs of acts.
 
-``python training/examples.py [FILE …]`` writes build/reader/examples.jsonl and prints counts.
+``python training/labels.py [FILE …]`` writes build/reader/examples.jsonl and prints counts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import corpus
 import yaml
+from agreement import compared, templates
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.reading.quantities import durations
@@ -324,8 +325,12 @@ def of_declare(
 def examples(dropped: Counter[str] | None = None, paths: Sequence[Path] = ()) -> Iterator[Example]:
     """Every example of every source; what the heads cannot hold is counted in ``dropped``."""
     dropped = Counter() if dropped is None else dropped
+    differ = differing(paths)
     for block in corpus.blocks(paths, []):
-        for sentence in block.sentences:
+        for number, sentence in enumerate(block.sentences, 1):
+            if f"{block.number}.{number}" in differ:
+                dropped["its two labellers differ"] += 1
+                continue
             try:
                 yield of_corpus(block, sentence)
             except (Unexpressed, ValueError) as why:
@@ -348,6 +353,18 @@ def examples(dropped: Counter[str] | None = None, paths: Sequence[Path] = ()) ->
                 entry["schema"],
                 entry,
             )
+
+
+def differing(paths: Sequence[Path] = ()) -> set[str]:
+    """Sentences, such as ``2-004.1``, of which two labellers say different templates or acts."""
+    written = paths or sorted(corpus.CORPUS.glob("written-*.txt.gz"))
+    labels = sorted(corpus.CORPUS.glob("second-*.txt.gz"))
+    found = compared(labels, list(corpus.blocks(written, [])))
+    return {
+        name
+        for name, _, first, second in found
+        if second is not None and templates(first) != templates(second)
+    }
 
 
 def _of_file(path: Path, dropped: Counter[str], source: str = "tools", part: str = "") -> Iterator[Example]:

@@ -1,0 +1,301 @@
+"""From logits to meanings with their probabilities: a product of choices, conditioned on what a language allows.
+
+Every head is one choice of a small factor graph: what is stated of an act, how two acts are related, who must act.
+Hard facts tie them (nothing is both asked and banned of everybody; a sentence that is refused states nothing; what is
+said of nothing that is stated does not exist). The most probable joint choices are listed, those less probable than
+``NEGLIGIBLE`` of the best left out, which bounds what is missing; equal meanings are added up and the sum is made one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnrs_ppl.reading.network import REFUSED, RELATIONS, SYMMETRIC, UNARY, Array, Logits
+
+NEGLIGIBLE = 1e-3
+"""Share of the best joint choice below which another is left out."""
+MOST = 100
+"""Joint choices that are kept at most while they are listed."""
+BACKWARD = ("precedence", "chain_precedence", "alternate_precedence")
+"""Relations whose first act is the one that is asked for."""
+NEGATIVE = ("not_response", "not_chain", "not_together")
+
+
+class Related(NamedTuple):
+    """A duty between two acts: the one that opens it, those any of which it asks or bans."""
+
+    relation: str
+    opener: int
+    targets: tuple[int, ...]
+    times: int = 1
+
+    @property
+    def backward(self) -> bool:
+        """Whether what is asked for lies before what opens it."""
+        return self.relation in BACKWARD
+
+    @property
+    def later(self) -> tuple[int, ...]:
+        """The acts on the right of the arrow, to which excuses, deadlines and force are tied."""
+        return (self.opener,) if self.backward else self.targets
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The ordered pairs of acts it consists of, left of the arrow first."""
+        return tuple((t, self.opener) if self.backward else (self.opener, t) for t in self.targets)
+
+
+class Alone(NamedTuple):
+    """What is stated of one act, or of any of several: a number of times, a ban, first or last."""
+
+    kind: str
+    acts: tuple[int, ...]
+    times: int = 1
+
+
+class Meaning(NamedTuple):
+    """All that a sentence states.
+
+    Attributes
+    ----------
+    related, alone : frozenset
+    excused : frozenset of (int, int, bool)
+        Act that excuses, act whose duty it excuses, whether only since the duty was opened.
+    persons : frozenset of (int, int, str)
+        Act, act, ``same`` or ``other``.
+    by : frozenset of (int, int, bool)
+        Act, role, whether by that role (else by everybody else).
+    deadlines : frozenset of (int, int)
+        Duration, act whose duty it limits.
+    should : frozenset of int
+        Acts that are recommended only.
+    refused : str
+        Why nothing is to be drafted, of REFUSED.
+    """
+
+    related: frozenset[Related] = frozenset()
+    alone: frozenset[Alone] = frozenset()
+    excused: frozenset[tuple[int, int, bool]] = frozenset()
+    persons: frozenset[tuple[int, int, str]] = frozenset()
+    by: frozenset[tuple[int, int, bool]] = frozenset()
+    deadlines: frozenset[tuple[int, int]] = frozenset()
+    should: frozenset[int] = frozenset()
+    refused: str = ""
+
+
+class Weighed(NamedTuple):
+    """A meaning and its probability."""
+
+    meaning: Meaning
+    probability: float
+
+
+class _Choice(NamedTuple):
+    """A variable, its values with the log probabilities of each, likeliest first."""
+
+    name: tuple[str, int, int]
+    values: tuple[tuple[int, float], ...]
+
+
+def meanings(found: Logits, temperature: float = 1.0) -> list[Weighed]:
+    """Meanings of a sentence, most probable first.
+
+    Parameters
+    ----------
+    found : Logits
+    temperature : float
+        By which logits are divided, as fitted on domains that the weights were not.
+    """
+    sums: dict[Meaning, float] = {}
+    for chosen, weight in _joint(*_choices(found, temperature)):
+        meaning = meaning_of(dict(chosen))
+        if meaning is not None:
+            sums[meaning] = sums.get(meaning, 0.0) + math.exp(weight)
+    total = sum(sums.values())
+    ordered = sorted(sums.items(), key=lambda item: -item[1])
+    return [Weighed(meaning, weight / total) for meaning, weight in ordered]
+
+
+def _choices(found: Logits, temperature: float) -> tuple[list[_Choice], list[_Choice]]:
+    """What is stated, and what is stated of that."""
+    n = len(found.unary)
+
+    def choice(name: tuple[str, int, int], values: Array) -> _Choice:
+        logs = _log_softmax(values / temperature)
+        order = np.argsort(-logs, kind="stable")
+        return _Choice(
+            name, tuple((int(v), float(logs[v])) for v in order if logs[v] > logs[order[0]] + _LEAST)
+        )
+
+    def flag(name: tuple[str, int, int], value: float) -> _Choice:
+        return choice(name, np.array([0.0, value], np.float32))
+
+    relation = found.relation.copy()
+    for kind in map(RELATIONS.index, SYMMETRIC):
+        relation[..., kind] = (found.relation[..., kind] + found.relation[..., kind].T) / 2
+    apart = [(i, j) for i in range(n) for j in range(n) if i != j]
+    first = [choice(("refused", 0, 0), found.refused)]
+    first += [choice(("unary", i, 0), found.unary[i]) for i in range(n)]
+    first += [choice(("relation", i, j), relation[i, j]) for i, j in apart]
+    second = [choice(("count", i, 0), found.counts[i]) for i in range(n)]
+    second += [flag(("should", i, 0), found.should[i]) for i in range(n)]
+    second += [choice(("by", i, r), found.by[i, r]) for i in range(n) for r in range(found.by.shape[1])]
+    second += [choice(("excused", i, j), found.excused[i, j]) for i, j in apart]
+    second += [choice(("person", i, j), found.person[i, j]) for i, j in apart]
+    ways = (found.ways + found.ways.T) / 2
+    second += [flag(("ways", i, j), ways[i, j]) for i, j in apart if i < j]
+    second += [
+        flag(("deadline", d, j), found.deadline[d, j]) for d in range(len(found.deadline)) for j in range(n)
+    ]
+    return first, second
+
+
+_LEAST = math.log(NEGLIGIBLE)
+
+
+def _log_softmax(values: Array) -> NDArray[np.float64]:
+    shifted = values.astype(np.float64) - float(values.max())
+    return np.asarray(shifted - np.log(np.exp(shifted).sum()), np.float64)
+
+
+_Chosen = tuple[tuple[tuple[str, int, int], int], ...]
+
+
+def _joint(first: Iterable[_Choice], second: Sequence[_Choice]) -> Iterator[tuple[_Chosen, float]]:
+    """Joint choices with their log probabilities, what is negligible left out; values of 0 are not listed."""
+    held = _listed(first)
+    for chosen, weight in held:
+        if chosen and chosen[0][0][0] == "refused":  # what it states is not looked at
+            yield chosen[:1], weight
+            continue
+        stated = _Stated.of(chosen)
+        for more, further in _listed(choice for choice in second if stated.concerns(choice.name)):
+            if weight + further > held[0][1] + _LEAST:
+                yield chosen + more, weight + further
+
+
+def _listed(choices: Iterable[_Choice]) -> list[tuple[_Chosen, float]]:
+    """The likeliest values of some independent choices together, likeliest first."""
+    held: list[tuple[_Chosen, float]] = [((), 0.0)]
+    for name, values in choices:
+        if len(values) == 1:
+            value, weight = values[0]
+            more = ((name, value),) if value else ()
+            held = [(chosen + more, total + weight) for chosen, total in held]
+            continue
+        longer = [
+            (chosen + (((name, value),) if value else ()), total + weight)
+            for chosen, total in held
+            for value, weight in values
+        ]
+        longer.sort(key=lambda one: -one[1])
+        held = [one for one in longer[:MOST] if one[1] > longer[0][1] + _LEAST]
+    return held
+
+
+class _Stated(NamedTuple):
+    """Pairs of acts that a sentence relates, acts it says something of, and those of which it says how often."""
+
+    pairs: set[tuple[int, int]]
+    acts: set[int]
+
+    @classmethod
+    def of(cls, chosen: _Chosen) -> _Stated:
+        pairs = {(i, j) for (what, i, j), _ in chosen if what == "relation"}
+        alone = {i for (what, i, _), _ in chosen if what == "unary"}
+        return cls(pairs, {a for pair in pairs for a in pair} | alone)
+
+    def concerns(self, name: tuple[str, int, int]) -> bool:
+        """Whether a choice can say something of what is stated."""
+        kind, i, j = name
+        if kind == "ways":
+            return {i, j} <= self.acts
+        if kind == "person":
+            return (i, j) in self.pairs
+        return (j if kind in ("excused", "deadline") else i) in self.acts
+
+
+def meaning_of(chosen: dict[tuple[str, int, int], int]) -> Meaning | None:
+    """What joint choices state; None where a language does not allow them together."""
+    refused = REFUSED[chosen.get(("refused", 0, 0), 0)]
+    related = {(i, j): RELATIONS[v] for (what, i, j), v in chosen.items() if what == "relation"}
+    unary = {i: UNARY[v] for (what, i, _), v in chosen.items() if what == "unary"}
+    if refused:
+        return Meaning(refused=refused)
+    if not related and not unary:
+        return None
+    banned = {i for i, kind in unary.items() if kind == "ban"}
+    limited = {i for what, i, _ in chosen if what == "by"}
+    for (i, j), relation in related.items():
+        target = i if relation in BACKWARD else j
+        if relation not in NEGATIVE and relation not in SYMMETRIC and target in banned - limited:
+            return None
+        if relation in SYMMETRIC and related.get((j, i)) not in (relation, None):
+            return None
+    ways = {(i, j) for what, i, j in chosen if what == "ways"}
+    counts = {i: v + 1 for (what, i, _), v in chosen.items() if what == "count"}
+    bound = {a for pair in related for a in pair} | set(unary)
+    stated = {j for _, j in related} | {i for i, _ in related} | set(unary)
+    return Meaning(
+        frozenset(_related(related, counts, ways)),
+        frozenset(_alone(unary, counts, ways)),
+        frozenset(
+            (i, j, v == 2)
+            for (what, i, j), v in chosen.items()
+            if what == "excused" and j in stated and i != j
+        ),
+        frozenset(
+            (*(sorted((i, j)) if related[i, j] in SYMMETRIC else (i, j)), "same" if v == 1 else "other")
+            for (what, i, j), v in chosen.items()
+            if what == "person" and (i, j) in related
+        ),
+        frozenset((i, r, v == 1) for (what, i, r), v in chosen.items() if what == "by" and i in bound),
+        frozenset((d, j) for what, d, j in chosen if what == "deadline" and j in stated),
+        frozenset(i for what, i, _ in chosen if what == "should" and i in stated),
+    )
+
+
+def _related(
+    related: dict[tuple[int, int], str], counts: dict[int, int], ways: set[tuple[int, int]]
+) -> Iterator[Related]:
+    """Duties between acts, any of several ways as one."""
+    by_opener: dict[tuple[str, int], list[int]] = {}
+    for (i, j), relation in related.items():
+        for part in relation.split("+"):
+            if part in SYMMETRIC:
+                i, j = min(i, j), max(i, j)
+            opener, target = (j, i) if part in BACKWARD else (i, j)
+            if target not in by_opener.setdefault((part, opener), []):
+                by_opener[part, opener].append(target)
+    for (part, opener), targets in by_opener.items():
+        # ways of a ban are two bans
+        either = set() if part in NEGATIVE else ways
+        for group in _groups(targets, either):
+            yield Related(part, opener, group, counts.get(group[0], 1) if part == "response" else 1)
+
+
+def _alone(unary: dict[int, str], counts: dict[int, int], ways: set[tuple[int, int]]) -> Iterator[Alone]:
+    kinds: dict[tuple[str, int], list[int]] = {}
+    for act, kind in unary.items():
+        count = counts.get(act, 1) if kind in ("at_least", "at_most", "exactly") else 1
+        kinds.setdefault((kind, count), []).append(act)
+    for (kind, count), acts in kinds.items():
+        either = ways if kind == "at_least" else set()
+        yield from (Alone(kind, group, count) for group in _groups(acts, either))
+
+
+def _groups(acts: Sequence[int], ways: set[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
+    """Acts joined where either will do."""
+    left = sorted(acts)
+    while left:
+        group = [left.pop(0)]
+        for act in list(left):
+            if any((min(a, act), max(a, act)) in ways for a in group):
+                group.append(act)
+                left.remove(act)
+        yield tuple(group)

@@ -1,0 +1,275 @@
+"""What the network reads: every meaning of a sentence with its probability, as typed statements with spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gnrs_ppl.context.types import Schema
+from gnrs_ppl.reading.decoder import BACKWARD, Alone, Meaning, Related, Weighed, meanings
+from gnrs_ppl.reading.network import LONGEST, Array, Logits, Network, logits, shipped
+from gnrs_ppl.reading.quantities import Length, durations
+from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
+from gnrs_ppl.reading.wordpiece import act_text, pieces
+from gnrs_ppl.rule.types import Template
+
+TEMPERATURE = 1.0
+"""By which logits are divided; fitted on domains the weights were not (``training/calibrate.py``)."""
+MOST = 12
+"""Meanings that are looked at; some differ in less than a duty."""
+FEWER = 24
+"""Acts that are looked at together, where all of a schema would be too long."""
+TEMPLATES: dict[str, Template] = {
+    "response": "response",
+    "precedence": "precedence",
+    "responded": "responded_existence",
+    "not_response": "not_response",
+    "chain_response": "chain_response",
+    "chain_precedence": "chain_precedence",
+    "not_chain": "not_chain_response",
+    "alternate_response": "alternate_response",
+    "alternate_precedence": "alternate_precedence",
+    "together": "coexistence",
+    "not_together": "not_coexistence",
+    "at_least": "existence",
+    "at_most": "absence",
+    "exactly": "exactly",
+    "ban": "absence",
+    "first": "init",
+    "last": "end",
+}
+SUCCESSIONS: dict[frozenset[str], Template] = {
+    frozenset({"response", "precedence"}): "succession",
+    frozenset({"chain_response", "chain_precedence"}): "chain_succession",
+    frozenset({"alternate_response", "alternate_precedence"}): "alternate_succession",
+}
+
+
+class Learned(NamedTuple):
+    """One meaning of a sentence.
+
+    Attributes
+    ----------
+    probability : float
+    statements : tuple of Statement
+    refused : str
+        Why nothing is to be drafted, of :data:`~gnrs_ppl.reading.network.REFUSED`.
+    conditional : float
+        Probability that a duty depends on data or a circumstance.
+    """
+
+    probability: float
+    statements: tuple[Statement, ...]
+    refused: str
+    conditional: float
+
+
+@lru_cache(maxsize=256)
+def read_once(text: str, schema: Schema) -> tuple[Learned, ...]:
+    """The same by the weights of this version, kept for the next who asks."""
+    return learned(text, schema, MOST, shipped())
+
+
+def learned(
+    text: str, schema: Schema, most: int, network: Network, temperature: float = TEMPERATURE
+) -> tuple[Learned, ...]:
+    """The most probable meanings of a text against a schema, at most so many; none where either is empty."""
+    if not schema.actions or not text.strip():
+        return ()
+    acts = [(action.name, action.phrase or "") for action in schema.actions]
+    roles = [role.phrase or role.name.replace("_", " ") for role in schema.roles]
+    lengths = durations(text)
+    spans = [(length.start, length.end) for length in lengths]
+    places = _chosen(network, text, acts)
+    found = logits(network, text, [acts[k] for k in places], roles, spans)
+    turn = Typed(text, schema, [acts[k][0] for k in places], lengths, found)
+    listed = meanings(found, temperature)
+    conditional = float(1 / (1 + np.exp(-found.condition / temperature)))
+    return tuple(
+        Learned(one.probability, turn.statements(one, listed), one.meaning.refused, conditional)
+        for one in listed[:most]
+    )
+
+
+def _chosen(network: Network, text: str, acts: Sequence[tuple[str, str]]) -> list[int]:
+    """Which acts are looked at together: all, or those that words of the text most likely name."""
+    sizes = [1 + len(pieces(act_text(*act), network.numbers)) for act in acts]
+    if len(pieces(text, network.numbers)) + sum(sizes) < LONGEST:
+        return list(range(len(acts)))
+    scores = list[float]()
+    for first in range(0, len(acts), FEWER):
+        found = logits(network, text, acts[first : first + FEWER])
+        scores += found.mention.max(1).tolist()
+    return sorted(sorted(range(len(acts)), key=lambda k: -scores[k])[:FEWER])
+
+
+class Typed:
+    """Turns meanings into statements."""
+
+    def __init__(
+        self, text: str, schema: Schema, acts: Sequence[str], lengths: Sequence[Length], found: Logits
+    ) -> None:
+        self.text, self.schema, self.acts, self.lengths, self.found = text, schema, acts, lengths, found
+
+    def statements(self, one: Weighed, listed: Sequence[Weighed]) -> tuple[Statement, ...]:
+        """The statements of a meaning in the order of their words; each as probable as all meanings that state it."""
+        found = list[tuple[Reading, float]]()
+        for duties in _joined(one.meaning.related):
+            share = sum(w.probability for w in listed if set(duties) <= w.meaning.related)
+            found += [(reading, share) for reading in self._related(duties, one.meaning)]
+        for alone in sorted(one.meaning.alone):
+            share = sum(w.probability for w in listed if alone in w.meaning.alone)
+            found.append((self._alone(alone, one.meaning), share))
+        made = [Statement(_hull(r.used), (replace(r, probability=min(1.0, share)),)) for r, share in found]
+        return tuple(sorted(made, key=lambda s: (s.best.targets[0].span.start, s.span.start)))
+
+    def _related(self, duties: tuple[Related, ...], meaning: Meaning) -> Iterator[Reading]:
+        duty = duties[0]
+        if duty.relation in ("choice", "xor"):
+            acts = sorted({duty.opener, *duty.targets})
+            targets = tuple(self._act(a, meaning) for a in acts)
+            yield self._reading("existence", targets, meaning, acts, joint="any")
+            if duty.relation == "xor":
+                yield self._reading("not_coexistence", targets[1:], meaning, acts, opener=targets[0])
+            return
+        template = SUCCESSIONS.get(frozenset(d.relation for d in duties)) or TEMPLATES[duty.relation]
+        opener = self._act(duty.opener, meaning)
+        targets = tuple(self._act(a, meaning) for a in duty.targets)
+        persons = {person for i, j, person in meaning.persons if (i, j) in duty.pairs}
+        yield self._reading(
+            template,
+            targets,
+            meaning,
+            duty.later,
+            opener=opener,
+            joint="any" if len(targets) > 1 else "all",
+            person=min(persons, default=""),
+            count=duty.times,
+        )
+
+    def _alone(self, alone: Alone, meaning: Meaning) -> Reading:
+        targets = tuple(self._act(a, meaning) for a in alone.acts)
+        count = alone.times + (alone.kind == "at_most")
+        reading = self._reading(
+            TEMPLATES[alone.kind],
+            targets,
+            meaning,
+            alone.acts,
+            joint="any" if len(targets) > 1 else "all",
+            count=count,
+        )
+        spared = {r for a, r, by in meaning.by if a in alone.acts and not by}
+        if alone.kind != "ban" or not spared:
+            return reading
+        only = tuple(self._role(r) for r in sorted(spared))
+        others = [k for k in range(len(self.schema.roles)) if k not in spared]
+        banned = tuple(
+            ActRead(t.activity, t.span, t.score, Named(self.schema.roles[k].name, only[0].span))
+            for t in targets
+            for k in others
+        )
+        return replace(
+            reading,
+            targets=banned or targets,
+            joint="any" if len(banned) > 1 else "all",
+            only=only,
+            bearers=(),
+        )
+
+    def _reading(
+        self,
+        template: Template,
+        targets: tuple[ActRead, ...],
+        meaning: Meaning,
+        later: Sequence[int],
+        *,
+        opener: ActRead | None = None,
+        joint: str = "all",
+        person: str = "",
+        count: int = 1,
+    ) -> Reading:
+        excusing = sorted((x, since) for x, act, since in meaning.excused if act in later)
+        excuses = [self._act(x, meaning) for x, _ in excusing]
+        exception = None
+        if excuses:
+            first = excuses[0]
+            exception = ActRead(
+                first.activity, first.span, first.score, first.role, alternatives=tuple(excuses[1:])
+            )
+        limits = sorted(d for d, act in meaning.deadlines if act in later)
+        time = None
+        if limits:
+            length = self.lengths[limits[0]]
+            time = Timed(Span(length.start, length.end), length.duration, working_days=length.working)
+        bearers = tuple(dict.fromkeys(t.role for t in targets if t.role is not None))
+        acts = [*targets, *excuses, *([opener] if opener else [])]
+        used = [a.span for a in acts] + [a.role.span for a in acts if a.role] + ([time.span] if time else [])
+        return Reading(
+            1.0,
+            "should" if any(a in meaning.should for a in later) else "must",
+            template,
+            targets,
+            "act" if opener else "case_end" if template == "end" else "case_start",
+            opener,
+            "any" if joint == "any" else "all",
+            exception=exception,
+            meanwhile=any(since for _, since in excusing),
+            count=count,
+            time=time,
+            bearers=bearers,
+            who="same_person" if person == "same" else "another_person" if person else None,
+            used=tuple(dict.fromkeys(used)),
+            why="learned",
+        )
+
+    def _act(self, act: int, meaning: Meaning) -> ActRead:
+        roles = sorted(r for a, r, by in meaning.by if a == act and by)
+        role = self._role(roles[0]) if roles else None
+        span, score = self._mention(self.found.mention[act])
+        return ActRead(self.acts[act], span, score, role)
+
+    def _mention(self, values: Array) -> tuple[Span, float]:
+        """The words that most likely name an act, and how likely they do."""
+        peak = int(values.argmax())
+        start = end = peak
+        while start > 0 and values[start - 1] > 0:
+            start -= 1
+        while end + 1 < len(values) and values[end + 1] > 0:
+            end += 1
+        text = self.found.text
+        return Span(text[start].start, text[end].end), float(1 / (1 + np.exp(-values[peak])))
+
+    def _role(self, role: int) -> Named:
+        """A role and the words that name it; of one that is not named as it is written, the whole text."""
+        name = self.schema.roles[role]
+        words = (name.phrase or name.name.replace("_", " ")).lower()
+        start = self.text.lower().find(words)
+        return Named(name.name, Span(start, start + len(words)) if start >= 0 else Span(0, len(self.text)))
+
+
+def _joined(related: frozenset[Related]) -> Iterator[tuple[Related, ...]]:
+    """Duties, those of one pair that make a succession together."""
+    left = sorted(related)
+    while left:
+        duty = left.pop(0)
+        other = next(
+            (
+                o
+                for o in left
+                if o.pairs == duty.pairs and frozenset({o.relation, duty.relation}) in SUCCESSIONS
+            ),
+            None,
+        )
+        if other is None:
+            yield (duty,)
+            continue
+        left.remove(other)
+        yield tuple(sorted((duty, other), key=lambda d: d.relation in BACKWARD))
+
+
+def _hull(spans: Sequence[Span]) -> Span:
+    return Span(min(s.start for s in spans), max(s.end for s in spans))

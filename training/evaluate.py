@@ -1,0 +1,171 @@
+"""How well sentences are read that the weights were not fitted on: by the network, by rules, by both.
+
+``python training/evaluate.py SET [SET …] [--weights FOLDER] [--first N]``; sets are named as labels.py
+names them, such as ``"corpus calibration"``. Prints a line a set; ``--rows FILE`` keeps each outcome.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from labels import OUT
+from pydantic import ValidationError
+
+from gnrs_ppl.context.types import Schema
+from gnrs_ppl.reading import opinions, reader
+from gnrs_ppl.reading.decoder import Weighed, meaning_of
+from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, learned
+from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.types import Readings
+
+HEADS = {"relations": "relation", "excused": "excused", "persons": "person", "by": "by"}
+
+
+def gold(e: dict[str, Any]) -> dict[tuple[str, int, int], int]:
+    """An example's labels as the choices of the decoder."""
+    chosen = {(HEADS[name], i, j): v for name in HEADS for i, j, v in e[name]}
+    chosen |= {("unary", i, 0): kind for i, kind, _ in e["unary"] if kind}
+    chosen |= {("count", i, 0): min(count, 6) - 1 for i, _, count in e["unary"] if count > 1}
+    chosen |= {("ways", i, j): 1 for i, j in e["ways"] if i < j}
+    chosen |= {("deadline", d, j): 1 for d, j in e["deadlines"]}
+    return chosen | {("should", i, 0): 1 for i in e["should"]}
+
+
+def outcome(
+    e: dict[str, Any], network: Network, temperature: float, with_rules: bool
+) -> dict[str, Any] | None:
+    """What is read of an example: probabilities, and what is right; None where its names make no schema."""
+    acts = [{"name": label, **({"phrase": phrase} if phrase else {})} for label, phrase in e["acts"]]
+    roles = [{"name": role.replace(" ", "_"), "phrase": role} for role in e["roles"]]
+    try:
+        schema = Schema.model_validate({"actions": acts, "roles": roles})
+    except ValidationError:
+        return None
+    text = e["text"]
+    ways = learned(text, schema, MOST, network, temperature)
+    wanted = frozenset[opinions.Duty]()
+    if not e["refused"]:
+        found = logits(network, text, e["acts"], e["roles"], [(x.start, x.end) for x in durations(text)])
+        meaning = meaning_of(gold(e))
+        if meaning is None:
+            return None
+        typed = Typed(text, schema, [a[0] for a in e["acts"]], durations(text), found)
+        wanted = opinions.meaning(Readings(text, typed.statements(Weighed(meaning, 1.0), [])))
+    timed = "deadlines" in e["labelled"]
+
+    def plain(duties: frozenset[opinions.Duty]) -> frozenset[opinions.Duty]:
+        """What the labels of every source say."""
+        roles = "by" in e["labelled"]
+        return frozenset(
+            d._replace(time=d.time if timed else "", only=d.only if roles else frozenset()) for d in duties
+        )
+
+    def core(duties: frozenset[opinions.Duty]) -> frozenset[opinions.Duty]:
+        return frozenset(d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in duties)
+
+    wanted = plain(wanted)
+    sums: dict[frozenset[opinions.Duty], float] = defaultdict(float)
+    for way in ways:
+        sums[plain(opinions.meaning(Readings(text, way.statements)))] += way.probability
+    read = sorted(sums, key=lambda duties: -sums[duties])
+    row = {
+        "probability": sums[read[0]],
+        "refused": bool(e["refused"]),
+        "reason": e["refused"],
+        "drafts": bool(read[0]),
+        "right": read[0] == wanted,
+        "core": core(read[0]) == core(wanted),
+        "ways": [(sums[duties], duties == wanted) for duties in read[:4]],
+        "conditional": ways[0].conditional,
+        "condition": e["condition"],
+        "twin": e["twin"],
+        "text": text,
+    }
+    if with_rules:
+        by_rules = reader.read(text, schema)
+        stated = plain(opinions.meaning(by_rules))
+        row |= {"rules": stated == wanted, "rules_draft": bool(stated), "agree": stated == read[0]}
+        row["rules_core"], row["unread"] = core(stated) == core(wanted), len(by_rules.unread)
+        row["rules_probability"] = float(np.prod([s.best.probability for s in by_rules.statements]))
+    return row
+
+
+def calibration_error(rows: Sequence[dict[str, Any]]) -> float:
+    """Expected calibration error over ten bins of probability."""
+    bins: dict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for row in rows:
+        bins[min(9, int(row["probability"] * 10))].append((row["probability"], row["right"]))
+    gaps = (len(b) * abs(np.mean([p for p, _ in b]) - np.mean([r for _, r in b])) for b in bins.values())
+    return float(sum(gaps)) / len(rows)
+
+
+def line(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    """A set in a line."""
+    duties = [r for r in rows if not r["refused"]]
+    none = [r for r in rows if r["refused"]]
+    twins = [(a, b) for a, b in pairwise(rows) if b["twin"]]
+    sure = [r for r in rows if r["drafts"] and r["probability"] >= 0.9]
+    parts = [
+        f"{name}: {len(rows)}, right {np.mean([r['right'] for r in rows]):.3f}",
+        f"core {np.mean([r['core'] for r in rows]):.3f}",
+        f"of duties {np.mean([r['right'] for r in duties]):.3f}" if duties else "",
+        f"none left {sum(not r['drafts'] for r in none)} of {len(none)}" if none else "",
+        f"within four {np.mean([any(x for _, x in r['ways']) for r in rows]):.3f}",
+        f"P >= .9: {len(sure) / len(rows):.3f} at {np.mean([r['right'] for r in sure]):.3f}" if sure else "",
+        f"calibration error {calibration_error(rows):.3f}",
+        f"twins {np.mean([a['right'] and b['right'] for a, b in twins]):.3f} of {len(twins)}"
+        if twins
+        else "",
+    ]
+    if "rules" in rows[0]:
+        agree = [r for r in rows if r["agree"] and r["drafts"]]
+        parts += [
+            f"rules {np.mean([r['rules'] for r in rows]):.3f}",
+            f"core {np.mean([r['rules_core'] for r in rows]):.3f}",
+            f"agree {len(agree) / len(rows):.3f} at {np.mean([r['right'] for r in agree]):.3f}"
+            if agree
+            else "",
+        ]
+    return ", ".join(filter(None, parts))
+
+
+def main() -> None:
+    """Print the lines."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--weights", type=Path)
+    parser.add_argument("--first", type=int, default=10**9)
+    parser.add_argument("--rules", action="store_true")
+    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--temperature", type=float, default=TEMPERATURE)
+    options = parser.parse_args()
+    network = shipped()
+    if options.weights:
+        with np.load(options.weights / "reader.npz") as stored:
+            lines = (options.weights / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+            network = unpacked({name: stored[name] for name in stored.files}, lines)
+    by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for text in OUT.read_text(encoding="utf-8").splitlines():
+        e = json.loads(text)
+        name = f"{e['source']} {e['split']}"
+        if name not in options.sets or len(by_set[name]) >= options.first or e["refused"] is None:
+            continue
+        if (row := outcome(e, network, options.temperature, options.rules)) is not None:
+            by_set[name].append(row)
+    for name in options.sets:
+        print(line(name, by_set[name]), flush=True)
+    if options.rows:
+        rows = [json.dumps({"set": name, **row}) for name in options.sets for row in by_set[name]]
+        options.rows.write_text("\n".join(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
