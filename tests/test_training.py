@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gnrs_ppl.reading.network import RELATIONS, UNARY, unpacked
+from gnrs_ppl.reading.network import (
+    COUNTS,
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    REFUSED,
+    RELATIONS,
+    UNARY,
+    WIDTH,
+    unpacked,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "training"))
 
@@ -17,6 +29,7 @@ import corpus
 import labels
 import pack
 
+ROOT = Path(__file__).resolve().parent.parent
 BLOCK = """
 = 9-001 returns of a shop
 a = RET_Received | receive the return | 5,120
@@ -65,9 +78,14 @@ def test_an_example_holds_what_its_labels_say(block: corpus.Block) -> None:
     assert (three.refused, three.relations) == ("no_duty", {})
 
 
-def test_the_model_and_the_examples_have_the_same_classes() -> None:
-    assert labels.RELATIONS == RELATIONS
-    assert labels.UNARY == UNARY
+def test_what_is_fitted_has_the_classes_of_what_runs() -> None:
+    """fit.py, which runs where this package is not installed, states them itself."""
+    stated = (ROOT / "training" / "fit.py").read_text(encoding="utf-8")
+    sizes = (len(UNARY), len(RELATIONS), len(REFUSED), COUNTS)
+    assert f"UNARY, RELATIONS, REFUSED, COUNTS = {', '.join(map(str, sizes))}\n" in stated
+    assert f"WIDTH, LAYERS, HEADS, HIDDEN = {WIDTH}, {LAYERS}, {HEADS}, {HIDDEN}\n" in stated
+    (reasons,) = re.findall(r"^REASONS = (\(.*\))$", stated, re.MULTILINE)
+    assert ast.literal_eval(reasons) == REFUSED
 
 
 def test_two_labellers_are_compared(block: corpus.Block, tmp_path: Path) -> None:

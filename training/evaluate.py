@@ -19,8 +19,9 @@ from labels import OUT
 from pydantic import ValidationError
 
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.reading import opinions, reader
+from gnrs_ppl.reading import reader
 from gnrs_ppl.reading.decoder import Weighed, meaning_of
+from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, learned
 from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
 from gnrs_ppl.reading.quantities import durations
@@ -51,30 +52,30 @@ def outcome(
         return None
     text = e["text"]
     ways = learned(text, schema, MOST, network, temperature)
-    wanted = frozenset[opinions.Duty]()
+    wanted = frozenset[Duty]()
     if not e["refused"]:
         found = logits(network, text, e["acts"], e["roles"], [(x.start, x.end) for x in durations(text)])
         meaning = meaning_of(gold(e))
         if meaning is None:
             return None
         typed = Typed(text, schema, [a[0] for a in e["acts"]], durations(text), found)
-        wanted = opinions.meaning(Readings(text, typed.statements(Weighed(meaning, 1.0), [])))
+        wanted = duties(Readings(text, typed.statements(Weighed(meaning, 1.0), [])))
     timed = "deadlines" in e["labelled"]
 
-    def plain(duties: frozenset[opinions.Duty]) -> frozenset[opinions.Duty]:
+    def plain(duties: frozenset[Duty]) -> frozenset[Duty]:
         """What the labels of every source say."""
         roles = "by" in e["labelled"]
         return frozenset(
             d._replace(time=d.time if timed else "", only=d.only if roles else frozenset()) for d in duties
         )
 
-    def core(duties: frozenset[opinions.Duty]) -> frozenset[opinions.Duty]:
+    def core(duties: frozenset[Duty]) -> frozenset[Duty]:
         return frozenset(d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in duties)
 
     wanted = plain(wanted)
-    sums: dict[frozenset[opinions.Duty], float] = defaultdict(float)
+    sums: dict[frozenset[Duty], float] = defaultdict(float)
     for way in ways:
-        sums[plain(opinions.meaning(Readings(text, way.statements)))] += way.probability
+        sums[plain(duties(Readings(text, way.statements)))] += way.probability
     read = sorted(sums, key=lambda duties: -sums[duties])
     row = {
         "probability": sums[read[0]],
@@ -91,7 +92,7 @@ def outcome(
     }
     if with_rules:
         by_rules = reader.read(text, schema)
-        stated = plain(opinions.meaning(by_rules))
+        stated = plain(duties(by_rules))
         row |= {"rules": stated == wanted, "rules_draft": bool(stated), "agree": stated == read[0]}
         row["rules_core"], row["unread"] = core(stated) == core(wanted), len(by_rules.unread)
         row["rules_probability"] = float(np.prod([s.best.probability for s in by_rules.statements]))

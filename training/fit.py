@@ -287,9 +287,9 @@ class Reader(nn.Module):
         logits = self.mention_act(acts) @ self.mention_text(x).transpose(1, 2) / math.sqrt(HIDDEN)
         logits = logits.float() * self.mention[2] + self.mention[0] * b["literal"] + self.mention[1]
         weights = (logits + (1 - text)[:, None] * -1e4).softmax(-1)
-        told = weights.to(x.dtype) @ x
+        pooled = weights.to(x.dtype) @ x
         first = x[:, :1].expand(-1, acts.shape[1], -1)
-        e = self.drop(F.gelu(self.entity(torch.cat([acts, told, first], -1))))
+        e = self.drop(F.gelu(self.entity(torch.cat([acts, pooled, first], -1))))
         pair = self.left(e)[:, :, None] + self.right(e)[:, None] + self.both(e[:, :, None] * e[:, None])
         pair = self.pair(F.gelu(self.pair_hidden(F.gelu(pair))))
         alone = self.alone(F.gelu(self.alone_hidden(e)))

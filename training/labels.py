@@ -20,38 +20,13 @@ import yaml
 from agreement import compared, templates
 
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.reading.decoder import BACKWARD
+from gnrs_ppl.reading.network import RELATIONS, SYMMETRIC, UNARY
 from gnrs_ppl.reading.quantities import durations
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "build" / "reader" / "examples.jsonl"
 TEXT2DECLARE = ROOT.parent / "shared" / "sentences" / "text2declare_dev.json"
-UNARY = ("none", "at_least", "at_most", "exactly", "ban", "first", "last")
-"""What a sentence states of an act alone."""
-RELATIONS = (
-    "none",
-    "response",
-    "precedence",
-    "responded",
-    "not_response",
-    "chain_response",
-    "chain_precedence",
-    "not_chain",
-    "alternate_response",
-    "alternate_precedence",
-    "together",
-    "not_together",
-    "choice",
-    "xor",
-    "response+precedence",
-    "chain_response+chain_precedence",
-    "alternate_response+alternate_precedence",
-    "not_response+precedence",
-    "not_response+response",
-)
-"""What it states of an ordered pair, first act first; two duties of one pair are a class of their own."""
-SYMMETRIC = ("together", "not_together", "choice", "xor")
-LOOK_BACK = ("precedence", "chain_precedence", "alternate_precedence")
-REFUSED = ("", "no_duty", "no_act", "no_field", "no_role", "no_time", "unclear")
 DECLARE = {
     "Response": "response",
     "Precedence": "precedence",
@@ -223,14 +198,14 @@ def _add(example: Example, statement: corpus.Statement, place: Mapping[str, int]
     options = dict(statement.options)
     template = "not_response" if statement.template == "not_before" else statement.template
     if right:
-        if statement.left_all and template not in LOOK_BACK and len(left) > 1:
+        if statement.left_all and template not in BACKWARD and len(left) > 1:
             raise Unexpressed("a duty that two acts together open")
         for i in left:
             for j in right:
                 example.relate(template, i, j)
-        if template in LOOK_BACK and not statement.left_all:
+        if template in BACKWARD and not statement.left_all:
             example.either(left)
-        elif template not in (*LOOK_BACK, "not_response", "not_chain") and not statement.right_all:
+        elif template not in (*BACKWARD, "not_response", "not_chain") and not statement.right_all:
             example.either(right)
     elif template in SYMMETRIC:
         for i in left:
@@ -298,7 +273,7 @@ def of_declare(
                 example.alone(name, act, count)
             if len(acts) > 1:
                 example.either(acts)
-        elif name in LOOK_BACK:
+        elif name in BACKWARD:
             for act in acts[:-1]:
                 example.relate(name, act, acts[-1])
             if stated.get("alternatives"):
@@ -407,12 +382,7 @@ def of_log(source: str, split: str, entry: Mapping[str, Any]) -> Example:
         openers, also = _acts_of(after or opener, place) if after or opener else ([], False)
         example.condition |= conditional or also or "scope" in rule
         name = LOG_TEMPLATES.get(stated["template"], stated["template"])
-        look_back = stated["template"] in (
-            "precedence",
-            "chain_precedence",
-            "alternate_precedence",
-            "not_precedence",
-        )
+        look_back = stated["template"] in (*BACKWARD, "not_precedence")
         later = openers if look_back else targets
         count = int(stated.get("count", 1))
         if name in ("existence", "absence", "exactly", "init", "end"):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parents[1] / "gnrs_ppl" / "reading" / "weights"
-PLACES = 512
 
 
 def tensors(path: Path) -> dict[str, NDArray[np.float32]]:

@@ -102,17 +102,17 @@ class _Choice(NamedTuple):
     values: tuple[tuple[int, float], ...]
 
 
-def meanings(found: Logits, temperature: float = 1.0) -> list[Weighed]:
+def meanings(logits: Logits, temperature: float = 1.0) -> list[Weighed]:
     """Meanings of a sentence, most probable first.
 
     Parameters
     ----------
-    found : Logits
+    logits : Logits
     temperature : float
         By which logits are divided, as fitted on domains that the weights were not.
     """
     sums: dict[Meaning, float] = {}
-    for chosen, weight in _joint(*_choices(found, temperature)):
+    for chosen, weight in _joint(*_choices(logits, temperature)):
         meaning = meaning_of(dict(chosen))
         if meaning is not None:
             sums[meaning] = sums.get(meaning, 0.0) + math.exp(weight)
@@ -121,9 +121,9 @@ def meanings(found: Logits, temperature: float = 1.0) -> list[Weighed]:
     return [Weighed(meaning, weight / total) for meaning, weight in ordered]
 
 
-def _choices(found: Logits, temperature: float) -> tuple[list[_Choice], list[_Choice]]:
-    """What is stated, and what is stated of that."""
-    n = len(found.unary)
+def _choices(logits: Logits, temperature: float) -> tuple[list[_Choice], list[_Choice]]:
+    """Choices of what is stated, then of what is said of it."""
+    n = len(logits.unary)
 
     def choice(name: tuple[str, int, int], values: Array) -> _Choice:
         logs = _log_softmax(values / temperature)
@@ -135,22 +135,22 @@ def _choices(found: Logits, temperature: float) -> tuple[list[_Choice], list[_Ch
     def flag(name: tuple[str, int, int], value: float) -> _Choice:
         return choice(name, np.array([0.0, value], np.float32))
 
-    relation = found.relation.copy()
+    relation = logits.relation.copy()
     for kind in map(RELATIONS.index, SYMMETRIC):
-        relation[..., kind] = (found.relation[..., kind] + found.relation[..., kind].T) / 2
+        relation[..., kind] = (logits.relation[..., kind] + logits.relation[..., kind].T) / 2
     apart = [(i, j) for i in range(n) for j in range(n) if i != j]
-    first = [choice(("refused", 0, 0), found.refused)]
-    first += [choice(("unary", i, 0), found.unary[i]) for i in range(n)]
+    first = [choice(("refused", 0, 0), logits.refused)]
+    first += [choice(("unary", i, 0), logits.unary[i]) for i in range(n)]
     first += [choice(("relation", i, j), relation[i, j]) for i, j in apart]
-    second = [choice(("count", i, 0), found.counts[i]) for i in range(n)]
-    second += [flag(("should", i, 0), found.should[i]) for i in range(n)]
-    second += [choice(("by", i, r), found.by[i, r]) for i in range(n) for r in range(found.by.shape[1])]
-    second += [choice(("excused", i, j), found.excused[i, j]) for i, j in apart]
-    second += [choice(("person", i, j), found.person[i, j]) for i, j in apart]
-    ways = (found.ways + found.ways.T) / 2
+    second = [choice(("count", i, 0), logits.counts[i]) for i in range(n)]
+    second += [flag(("should", i, 0), logits.should[i]) for i in range(n)]
+    second += [choice(("by", i, r), logits.by[i, r]) for i in range(n) for r in range(logits.by.shape[1])]
+    second += [choice(("excused", i, j), logits.excused[i, j]) for i, j in apart]
+    second += [choice(("person", i, j), logits.person[i, j]) for i, j in apart]
+    ways = (logits.ways + logits.ways.T) / 2
     second += [flag(("ways", i, j), ways[i, j]) for i, j in apart if i < j]
     second += [
-        flag(("deadline", d, j), found.deadline[d, j]) for d in range(len(found.deadline)) for j in range(n)
+        flag(("deadline", d, j), logits.deadline[d, j]) for d in range(len(logits.deadline)) for j in range(n)
     ]
     return first, second
 
@@ -168,38 +168,38 @@ _Chosen = tuple[tuple[tuple[str, int, int], int], ...]
 
 def _joint(first: Iterable[_Choice], second: Sequence[_Choice]) -> Iterator[tuple[_Chosen, float]]:
     """Joint choices with their log probabilities, what is negligible left out; values of 0 are not listed."""
-    held = _listed(first)
-    for chosen, weight in held:
+    likeliest = _listed(first)
+    for chosen, weight in likeliest:
         if chosen and chosen[0][0][0] == "refused":  # what it states is not looked at
             yield chosen[:1], weight
             continue
         stated = _Stated.of(chosen)
         for more, further in _listed(choice for choice in second if stated.concerns(choice.name)):
-            if weight + further > held[0][1] + _LEAST:
+            if weight + further > likeliest[0][1] + _LEAST:
                 yield chosen + more, weight + further
 
 
 def _listed(choices: Iterable[_Choice]) -> list[tuple[_Chosen, float]]:
     """The likeliest values of some independent choices together, likeliest first."""
-    held: list[tuple[_Chosen, float]] = [((), 0.0)]
+    beam: list[tuple[_Chosen, float]] = [((), 0.0)]
     for name, values in choices:
         if len(values) == 1:
             value, weight = values[0]
             more = ((name, value),) if value else ()
-            held = [(chosen + more, total + weight) for chosen, total in held]
+            beam = [(chosen + more, total + weight) for chosen, total in beam]
             continue
         longer = [
             (chosen + (((name, value),) if value else ()), total + weight)
-            for chosen, total in held
+            for chosen, total in beam
             for value, weight in values
         ]
         longer.sort(key=lambda one: -one[1])
-        held = [one for one in longer[:MOST] if one[1] > longer[0][1] + _LEAST]
-    return held
+        beam = [one for one in longer[:MOST] if one[1] > longer[0][1] + _LEAST]
+    return beam
 
 
 class _Stated(NamedTuple):
-    """Pairs of acts that a sentence relates, acts it says something of, and those of which it says how often."""
+    """Pairs of acts that a sentence relates, and all acts that it says something of."""
 
     pairs: set[tuple[int, int]]
     acts: set[int]
@@ -239,22 +239,17 @@ def meaning_of(chosen: dict[tuple[str, int, int], int]) -> Meaning | None:
             return None
     ways = {(i, j) for what, i, j in chosen if what == "ways"}
     counts = {i: v + 1 for (what, i, _), v in chosen.items() if what == "count"}
-    bound = {a for pair in related for a in pair} | set(unary)
-    stated = {j for _, j in related} | {i for i, _ in related} | set(unary)
+    stated = {a for pair in related for a in pair} | set(unary)
     return Meaning(
         frozenset(_related(related, counts, ways)),
         frozenset(_alone(unary, counts, ways)),
-        frozenset(
-            (i, j, v == 2)
-            for (what, i, j), v in chosen.items()
-            if what == "excused" and j in stated and i != j
-        ),
+        frozenset((i, j, v == 2) for (what, i, j), v in chosen.items() if what == "excused" and j in stated),
         frozenset(
             (*(sorted((i, j)) if related[i, j] in SYMMETRIC else (i, j)), "same" if v == 1 else "other")
             for (what, i, j), v in chosen.items()
             if what == "person" and (i, j) in related
         ),
-        frozenset((i, r, v == 1) for (what, i, r), v in chosen.items() if what == "by" and i in bound),
+        frozenset((i, r, v == 1) for (what, i, r), v in chosen.items() if what == "by" and i in stated),
         frozenset((d, j) for what, d, j in chosen if what == "deadline" and j in stated),
         frozenset(i for what, i, _ in chosen if what == "should" and i in stated),
     )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.decoder import BACKWARD, Alone, Meaning, Related, Weighed, meanings
-from gnrs_ppl.reading.network import LONGEST, Array, Logits, Network, logits, shipped
+from gnrs_ppl.reading.network import LONGEST, Array, Logits, Network, logits
 from gnrs_ppl.reading.quantities import Length, durations
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
 from gnrs_ppl.reading.wordpiece import act_text, pieces
@@ -68,12 +67,6 @@ class Learned(NamedTuple):
     conditional: float
 
 
-@lru_cache(maxsize=256)
-def read_once(text: str, schema: Schema) -> tuple[Learned, ...]:
-    """The same by the weights of this version, kept for the next who asks."""
-    return learned(text, schema, MOST, shipped())
-
-
 def learned(
     text: str, schema: Schema, most: int, network: Network, temperature: float = TEMPERATURE
 ) -> tuple[Learned, ...]:
@@ -85,13 +78,13 @@ def learned(
     lengths = durations(text)
     spans = [(length.start, length.end) for length in lengths]
     places = _chosen(network, text, acts)
-    found = logits(network, text, [acts[k] for k in places], roles, spans)
-    turn = Typed(text, schema, [acts[k][0] for k in places], lengths, found)
-    listed = meanings(found, temperature)
-    conditional = float(1 / (1 + np.exp(-found.condition / temperature)))
+    output = logits(network, text, [acts[k] for k in places], roles, spans)
+    typed = Typed(text, schema, [acts[k][0] for k in places], lengths, output)
+    weighed = meanings(output, temperature)
+    conditional = float(1 / (1 + np.exp(-output.condition / temperature)))
     return tuple(
-        Learned(one.probability, turn.statements(one, listed), one.meaning.refused, conditional)
-        for one in listed[:most]
+        Learned(one.probability, typed.statements(one, weighed), one.meaning.refused, conditional)
+        for one in weighed[:most]
     )
 
 
@@ -102,29 +95,28 @@ def _chosen(network: Network, text: str, acts: Sequence[tuple[str, str]]) -> lis
         return list(range(len(acts)))
     scores = list[float]()
     for first in range(0, len(acts), FEWER):
-        found = logits(network, text, acts[first : first + FEWER])
-        scores += found.mention.max(1).tolist()
+        scores += logits(network, text, acts[first : first + FEWER]).mention.max(1).tolist()
     return sorted(sorted(range(len(acts)), key=lambda k: -scores[k])[:FEWER])
 
 
 class Typed:
-    """Turns meanings into statements."""
+    """A sentence and what the heads say of it, which turn its meanings into statements."""
 
     def __init__(
-        self, text: str, schema: Schema, acts: Sequence[str], lengths: Sequence[Length], found: Logits
+        self, text: str, schema: Schema, acts: Sequence[str], lengths: Sequence[Length], output: Logits
     ) -> None:
-        self.text, self.schema, self.acts, self.lengths, self.found = text, schema, acts, lengths, found
+        self.text, self.schema, self.acts, self.lengths, self.output = text, schema, acts, lengths, output
 
-    def statements(self, one: Weighed, listed: Sequence[Weighed]) -> tuple[Statement, ...]:
+    def statements(self, one: Weighed, weighed: Sequence[Weighed]) -> tuple[Statement, ...]:
         """The statements of a meaning in the order of their words; each as probable as all meanings that state it."""
-        found = list[tuple[Reading, float]]()
+        readings = list[tuple[Reading, float]]()
         for duties in _joined(one.meaning.related):
-            share = sum(w.probability for w in listed if set(duties) <= w.meaning.related)
-            found += [(reading, share) for reading in self._related(duties, one.meaning)]
+            share = sum(w.probability for w in weighed if set(duties) <= w.meaning.related)
+            readings += [(reading, share) for reading in self._related(duties, one.meaning)]
         for alone in sorted(one.meaning.alone):
-            share = sum(w.probability for w in listed if alone in w.meaning.alone)
-            found.append((self._alone(alone, one.meaning), share))
-        made = [Statement(_hull(r.used), (replace(r, probability=min(1.0, share)),)) for r, share in found]
+            share = sum(w.probability for w in weighed if alone in w.meaning.alone)
+            readings.append((self._alone(alone, one.meaning), share))
+        made = [Statement(_hull(r.used), (replace(r, probability=min(1.0, share)),)) for r, share in readings]
         return tuple(sorted(made, key=lambda s: (s.best.targets[0].span.start, s.span.start)))
 
     def _related(self, duties: tuple[Related, ...], meaning: Meaning) -> Iterator[Reading]:
@@ -229,7 +221,7 @@ class Typed:
     def _act(self, act: int, meaning: Meaning) -> ActRead:
         roles = sorted(r for a, r, by in meaning.by if a == act and by)
         role = self._role(roles[0]) if roles else None
-        span, score = self._mention(self.found.mention[act])
+        span, score = self._mention(self.output.mention[act])
         return ActRead(self.acts[act], span, score, role)
 
     def _mention(self, values: Array) -> tuple[Span, float]:
@@ -240,7 +232,7 @@ class Typed:
             start -= 1
         while end + 1 < len(values) and values[end + 1] > 0:
             end += 1
-        text = self.found.text
+        text = self.output.text
         return Span(text[start].start, text[end].end), float(1 / (1 + np.exp(-values[peak])))
 
     def _role(self, role: int) -> Named:

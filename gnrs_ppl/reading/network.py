@@ -167,8 +167,8 @@ def logits(
         for start, end in literal(sentence, label):
             written[k, [i for i, p in enumerate(text) if p.start < end and p.end > start]] = 1
     mention = mention * w["mention"][2] + w["mention"][0] * written + w["mention"][1]
-    told = _softmax(mention) @ inside
-    e = _gelu(_linear(w, "entity", np.concatenate([a, told, np.broadcast_to(x[0], a.shape)], 1)))
+    pooled = _softmax(mention) @ inside
+    e = _gelu(_linear(w, "entity", np.concatenate([a, pooled, np.broadcast_to(x[0], a.shape)], 1)))
     both = e[:, None] * e[None]
     pair = _linear(w, "left", e)[:, None] + _linear(w, "right", e)[None] + _linear(w, "both", both)
     pair = _linear(w, "pair", _gelu(_linear(w, "pair_hidden", _gelu(pair))))
