@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +20,7 @@ from gnrs_ppl.reading.network import (
     WIDTH,
     unpacked,
 )
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "training"))
-
-import agreement
-import corpus
-import labels
-import pack
+from training import agreement, corpus, labels, pack
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = """

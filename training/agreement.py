@@ -1,6 +1,6 @@
 """How often two labellers of the corpus say the same, the second of whom saw sentence and schema alone.
 
-``python training/agreement.py [SECOND …]``; by default every ``corpus/second-*.txt.gz``. With ``--differ`` it
+``python -m training.agreement [SECOND …]``; by default every ``corpus/second-*.txt.gz``. With ``--differ`` it
 lists what the two say of each sentence on which they differ.
 """
 
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import corpus
+from training import corpus
 
 
 def second_labels(path: Path) -> Iterator[tuple[str, list[str]]]:

@@ -1,6 +1,6 @@
 """How sure is sure: the temperature of the logits and the thresholds, from sentences no weight was fitted on.
 
-``python training/calibrate.py ROWS`` reads what ``evaluate.py --rules --rows ROWS`` wrote, once for each
+``python -m training.calibrate ROWS`` reads what ``evaluate.py --rules --rows ROWS`` wrote, once for each
 temperature that is to be compared (``--temperature``), and prints for thresholds of probability how many
 sentences would be read as sure, how many of these rightly, and the least share that are right with 95 %
 confidence (Clopper and Pearson).

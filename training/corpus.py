@@ -1,6 +1,6 @@
 """The corpus of rule sentences as typed blocks, read from its text form (corpus/FORMAT.md).
 
-python training/corpus.py [FILE …]    # what is malformed, and counts by split, genre, template and option
+python -m training.corpus [FILE …]    # what is malformed, and counts by split, genre, template and option
 """
 
 from __future__ import annotations

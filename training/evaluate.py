@@ -1,6 +1,6 @@
 """How well sentences are read that the weights were not fitted on: by the network, by rules, by both.
 
-``python training/evaluate.py SET [SET …] [--weights FOLDER] [--first N]``; sets are named as labels.py
+``python -m training.evaluate SET [SET …] [--weights FOLDER] [--first N]``; sets are named as labels.py
 names them, such as ``"corpus calibration"``. Prints a line a set; ``--rows FILE`` keeps each outcome.
 """
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from labels import OUT
 from pydantic import ValidationError
 
 from gnrs_ppl.context.types import Schema
@@ -26,6 +25,7 @@ from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, learned
 from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Readings
+from training.labels import OUT
 
 HEADS = {"relations": "relation", "excused": "excused", "persons": "person", "by": "by"}
 

@@ -1,6 +1,6 @@
 """Fit the reader's model on build/reader/examples.jsonl: a MiniLM encoder, tuned whole, with heads over acts.
 
-``python training/fit.py --minutes 60 [--start FILE] [--out FILE]``; PyTorch, on two cores or on a GPU.
+``python -m training.fit --minutes 60 [--start FILE] [--out FILE]``; PyTorch, on two cores or on a GPU.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sentences with their labels as the reader's model learns them: what is stated of acts and of pairs of acts.
 
-``python training/labels.py [FILE …]`` writes build/reader/examples.jsonl and prints counts.
+``python -m training.labels [FILE …]`` writes build/reader/examples.jsonl and prints counts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import corpus
 import yaml
-from agreement import compared, templates
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.reading.decoder import BACKWARD
 from gnrs_ppl.reading.network import RELATIONS, SYMMETRIC, UNARY
 from gnrs_ppl.reading.quantities import durations
+from training import corpus
+from training.agreement import compared, templates
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "build" / "reader" / "examples.jsonl"

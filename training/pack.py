@@ -1,6 +1,6 @@
 """Pack fitted weights for the wheel: matrices as int8 with a scale a row, the rest float16, less rare pieces.
 
-``python training/pack.py weights.safetensors vocab.txt [FOLDER]``
+``python -m training.pack weights.safetensors vocab.txt [FOLDER]``
 """
 
 from __future__ import annotations

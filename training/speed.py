@@ -1,4 +1,4 @@
-"""Tokens a second of training the encoder on this machine: ``python training/speed.py jax`` or ``torch``.
+"""Tokens a second of training the encoder on this machine: ``python -m training.speed jax`` or ``torch``.
 
 Both run the same six layers on batches of 24 x 80 tokens: JAX with optax in float32 and bfloat16,
 PyTorch in float32 and with bfloat16 autocast. What decides by which of them ``fit.py`` trains.
@@ -28,7 +28,8 @@ def rate(step: Callable[[], None]) -> float:
 def by_torch() -> None:
     """Print PyTorch's."""
     import torch
-    from fit import Dropout, Layer
+
+    from training.fit import Dropout, Layer
 
     torch.set_num_threads(2)
     for kind in (torch.float32, torch.bfloat16):

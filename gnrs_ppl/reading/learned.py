@@ -17,7 +17,7 @@ from gnrs_ppl.reading.wordpiece import act_text, pieces
 from gnrs_ppl.rule.types import Template
 
 TEMPERATURE = 1.0
-"""By which logits are divided; fitted on domains the weights were not (``training/calibrate.py``)."""
+"""By which logits are divided; 1 until it is fitted (``training/calibrate.py``)."""
 MOST = 12
 """Meanings that are looked at; some differ in less than a duty."""
 FEWER = 24
