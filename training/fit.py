@@ -1,6 +1,7 @@
 """Fit the reader's model on build/reader/examples.jsonl: a MiniLM encoder, tuned whole, with heads over acts.
 
-``python -m training.fit --minutes 60 [--start FILE] [--out FILE]``; PyTorch, on two cores or on a GPU.
+``python -m training.fit --base FOLDER [--sentences 150000] [--start FILE] [--out FILE]``; PyTorch, on two cores or
+on a GPU.
 """
 
 from __future__ import annotations
@@ -560,9 +561,9 @@ def report(model: Reader, sets: dict[str, list[Row]], device: str) -> None:
 
 
 def main() -> None:
-    """Fit until the minutes are over, and write the weights."""
+    """Fit on so many sentences, each epoch anew varied, and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--sentences", type=int, default=150_000, help="to be seen, epochs together")
     parser.add_argument("--base", type=Path, required=True, help="folder of model.safetensors and vocab.txt")
     parser.add_argument("--start", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "reader" / "weights.safetensors")
@@ -616,7 +617,7 @@ def main() -> None:
     shown, running = begun, 0.0
     print(f"{len(fit):,} sentences to fit on, device {device}", flush=True)
     read = options.examples.stat().st_mtime
-    while (time.time() - begun) / 60 < options.minutes:
+    while seen < options.sentences:
         if options.examples.stat().st_mtime != read:
             fit, read = fitted(sets_of(options.examples)), options.examples.stat().st_mtime
             by_domain = grouped(fit)
@@ -627,7 +628,7 @@ def main() -> None:
             if len((row := preparer.varied(e, others, by_domain[e["domain"]])).ids) <= LONGEST
         ]
         for group in batches(rows, preparer.random):
-            done = (time.time() - begun) / 60 / options.minutes
+            done = seen / options.sentences
             if done >= 1:
                 break
             factor = min(1, done / 0.05) * max(0.02, min(1, (1 - done) / 0.9))
