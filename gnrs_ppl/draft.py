@@ -21,7 +21,7 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.certificate import Certificate, certify
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, RecordLayer
-from gnrs_ppl.errors import InputError, NoFeasibleStructure, Refused
+from gnrs_ppl.errors import Asked, InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.search import Search, search_graphs
 
@@ -109,6 +109,8 @@ def draft(
     Refused
         The sentence asks what these records cannot hold, the chosen rule cannot be checked on them, or says
         none of the statements that were read.
+    Asked
+        The sentence may mean several things; it holds them, and :func:`of_reading` chooses one.
     """
     one = context if isinstance(context, Context) else load_context(context)
     return draft_many(
@@ -234,8 +236,34 @@ def of_rule(context: Context, number: int) -> Context:
             source="arguments",
             field="--statement",
         )
-    goal = Goal(id=context.goal.id, intent=context.goal.intent, values=context.goal.values)
+    kept = {name: getattr(context.goal, name) for name in ("id", "intent", "read_as", "values")}
+    goal = Goal.model_validate(kept)
     return replace(context, goal=goal, pools=None, rule=number - 1, scene=context.scene or context)
+
+
+def of_reading(context: Context, number: int) -> Context:
+    """The context whose goal's sentence means one of the things that it may mean, as a person chose.
+
+    Parameters
+    ----------
+    context : Context
+    number : int
+        From 1, the most probable.
+
+    Raises
+    ------
+    InputError
+        The sentence can be read in fewer ways.
+    """
+    from gnrs_ppl.reading.goal import readings_of
+    from gnrs_ppl.reading.opinions import told_apart
+
+    ways = readings_of(context).ways
+    if not 1 <= number <= len(ways):
+        problem = f"the sentence can be read in {len(ways)} way{'s' * (len(ways) > 1)}"
+        raise InputError(problem, f"name one of 1 to {len(ways)}", source="arguments", field="--reading")
+    goal = context.goal.model_copy(update={"read_as": told_apart(ways[number - 1])})
+    return replace(context, goal=goal, scene=context.scene or context)
 
 
 def read_too(contexts: Sequence[Context], model: Model | None, seed: int = 0) -> list[Context]:
@@ -261,9 +289,23 @@ def _refuse(context: Context) -> None:
     from gnrs_ppl.candidates.refusals import refusal
     from gnrs_ppl.reading.goal import readings_of
 
-    refused = refusal(context, readings_of(context))
+    readings = readings_of(context)
+    refused = refusal(context, readings)
     if refused is not None:
         raise refused
+    if readings.unsure and not _states_fields(context):
+        from gnrs_ppl.realize.lexicon import Lexicon
+        from gnrs_ppl.report.reading_clause import said_back
+
+        lexicon = Lexicon.of(context.schema, context.records)
+        ways = readings.ways
+        raise Asked([said_back(way, lexicon) for way in ways], [way.probability for way in ways])
+
+
+def _states_fields(context: Context) -> bool:
+    """Whether a person's fields or pools say what is asked, so that the sentence alone does not decide it."""
+    goal = context.goal
+    return bool(goal.required or goal.forbidden or goal.permitted) or context.pools is not None
 
 
 def _refuse_neighbour(draft: Draft) -> None:
@@ -271,8 +313,8 @@ def _refuse_neighbour(draft: Draft) -> None:
     from gnrs_ppl.models.statements import says
     from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
 
-    goal, rule, read = draft.goal, draft.structure, draft.readings.statements
-    if goal.required or goal.forbidden or goal.permitted or draft.context.pools is not None or not read:
+    rule, read = draft.structure, draft.readings.statements
+    if _states_fields(draft.context) or not read:
         return
     stated = rules_of(draft.readings)[draft.context.rule]
     if any(draft.said[number] for number in stated):

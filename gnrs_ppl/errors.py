@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gnrs_ppl.safe_text import visible
 
 
@@ -44,6 +46,27 @@ class Refused(GnrsError):
     def __init__(self, problem: str, remedy: str = "", *, reason: str = "") -> None:
         self.problem, self.remedy, self.reason = problem, remedy, reason
         super().__init__(one_line(f"not checkable: {problem}" + (f"; {remedy}" if remedy else "")))
+
+
+class Asked(GnrsError):
+    """A sentence that may mean several things, of which a person has to choose one (exit 4).
+
+    Parameters
+    ----------
+    readings : sequence of str
+        What it may mean, most probable first, each said back as a sentence.
+    probabilities : sequence of float
+        Of each.
+    """
+
+    exit_code = 4
+
+    def __init__(self, readings: Sequence[str], probabilities: Sequence[float]) -> None:
+        self.readings, self.probabilities = tuple(readings), tuple(probabilities)
+        many = "1 way, which is not sure" if len(readings) == 1 else f"{len(readings)} ways"
+        super().__init__(
+            one_line(f"the sentence can be read in {many}; choose with --reading N, or say it otherwise")
+        )
 
 
 class NoFeasibleStructure(GnrsError):

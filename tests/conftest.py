@@ -43,6 +43,15 @@ LOGS = (
 """What keeps the logs it read, a hundred MiB in all."""
 
 
+@pytest.fixture
+def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The network has no say, so that a test is about what becomes of a reading, and not about whether it is sure."""
+    from gnrs_ppl.reading import goal, opinions
+
+    monkeypatch.setattr(opinions, "read_once", lambda text, schema: ())
+    goal._read.cache_clear()
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _what_a_module_made_goes_with_it(request: pytest.FixtureRequest) -> Iterator[None]:
     """Empty the caches that a module holds: logs, draws and tables of one take hundreds of megabytes.

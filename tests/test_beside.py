@@ -20,10 +20,11 @@ from gnrs_ppl.context.load import Context, read_records, read_schema, with_sente
 from gnrs_ppl.context.types import Channel, Schema
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.experiments.random_rules import random_rules
-from gnrs_ppl.reading import Readings, read
+from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.agreement import evidence_said, procedure_said
 from gnrs_ppl.reading.plain import declare_name
 from gnrs_ppl.reading.procedure import stage_of
+from gnrs_ppl.reading.reader import read
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.types import EvidencePolicy, Procedure, Structure

@@ -714,6 +714,7 @@ def test_the_marks_are_one_to_one_and_leave_the_steps_alone() -> None:
     assert (other.log.events, other.log.cases) == (context.log.events, context.log.cases)
 
 
+@pytest.mark.usefixtures("rules_alone")
 def test_renaming_changes_only_names_in_the_pools() -> None:
     names, built, other = (
         names_in(context_for("GNRS-051")),

@@ -498,6 +498,7 @@ def test_an_audit_together_says_what_its_counts_take_for_granted(tmp_path: Path)
     assert "not checked</td>" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("rules_alone")
 def test_what_was_not_read_is_told_and_two_goals_of_one_name_are_refused(house: Path) -> None:
     context = load_context(house / f"{next(iter(GOALS))}.yaml")
     said = "When a wizard frobnicates the ledger, a wizard must not pay within one day."

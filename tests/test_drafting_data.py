@@ -24,6 +24,8 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.rule.canonical import canonical, conditions_in
 
+pytestmark = pytest.mark.usefixtures("rules_alone")
+
 CONTEXT: dict[str, Any] = {
     "goal": {"id": "any", "intent": "To be stated.", "required": ["Pay"]},
     "schema": {

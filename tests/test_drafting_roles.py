@@ -16,6 +16,8 @@ from gnrs_ppl.context.load import Context, load_context
 from gnrs_ppl.draft import Draft
 from gnrs_ppl.errors import Refused
 
+pytestmark = pytest.mark.usefixtures("rules_alone")
+
 CONTEXT: dict[str, Any] = {
     "goal": {"id": "any", "intent": "To be stated.", "required": ["Mix"]},
     "schema": {

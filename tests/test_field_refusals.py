@@ -19,6 +19,8 @@ from test_refusals import CHECK_IN, CONSTANT, DATES, NO_PLACE, REVIEWED, context
 
 from gnrs_ppl.cli import run
 
+pytestmark = pytest.mark.usefixtures("rules_alone")
+
 ONE = "rule.norm.constraints.0"
 HEAD, *ROWS = small.LOG.splitlines()
 BOTH = (

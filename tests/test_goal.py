@@ -392,6 +392,7 @@ def test_nothing_is_asked_where_nothing_is_open(context: Path) -> None:
     assert ask.asked == []
 
 
+@pytest.mark.usefixtures("rules_alone")
 def test_another_reading_is_said_in_words_that_are_read_so(context: Path) -> None:
     sentence = "Shipping an order demands that the stock is checked."
     schema = load_context(context, goalless=True).schema

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnrs_ppl.context.types import Action, Schema, Term
-from gnrs_ppl.reading import read
 from gnrs_ppl.reading.constructions import Constructions
-from gnrs_ppl.reading.reader import vocabulary
+from gnrs_ppl.reading.reader import read, vocabulary
 from gnrs_ppl.reading.relations import BINARY, UNARY, Marked, frozen, options
 from gnrs_ppl.reading.vocabulary import tokens_of
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes

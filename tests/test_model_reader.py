@@ -49,7 +49,7 @@ from gnrs_ppl.reading.plain import as_data
 from gnrs_ppl.rule.types import IMPLEMENTED
 from gnrs_ppl.safe_text import to_json
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("rules_alone")]
 
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 QUICK = settings(

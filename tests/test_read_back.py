@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from statistics import median
 
+import pytest
 from tiers import tier
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.experiments.random_rules import OF_A_CASE, OF_TWO_ACTS, random_rules, stated_by
 from gnrs_ppl.experiments.reading import LabelledSentence, stating_scores
 from gnrs_ppl.reading import read
+
+pytestmark = pytest.mark.usefixtures("rules_alone")
 
 GOALS = ("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051", "GNRS-065", "GNRS-079")
 RULES = tier(40, 120)

@@ -15,8 +15,9 @@ from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.experiments.reading import HERE, constraints, reads
-from gnrs_ppl.reading import Reading, Readings, read
+from gnrs_ppl.reading import Reading, Readings
 from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.vocabulary import Scanned, Vocabulary, near, tokens_of
 from gnrs_ppl.reading.words import BROADER
 from gnrs_ppl.rule.types import Structure

@@ -9,7 +9,7 @@ import pytest
 from gnrs_ppl.context.load import Context, load_context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.experiments.reading import HERE
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading.reader import read
 
 SAME = {"not_precedence": "not_response"}
 """Told from the one act or from the other, it bans the same."""

@@ -12,7 +12,8 @@ import pytest
 from gnrs_ppl.context.load import load_context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.posterior.fields import NAMES, NOTHING, SLOT_FIELDS, TIMES, WORDS_OF, said
-from gnrs_ppl.reading import ActRead, Named, Reading, Span, Timed, read
+from gnrs_ppl.reading import ActRead, Named, Reading, Span, Timed
+from gnrs_ppl.reading.reader import read
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.text import render

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from gnrs_ppl.context.types import Attribute, Schema
-from gnrs_ppl.reading import read
 from gnrs_ppl.reading.figures import days_of, figures
 from gnrs_ppl.reading.plain import as_data
+from gnrs_ppl.reading.reader import read
 from gnrs_ppl.rule.canonical import conditions_in
 from gnrs_ppl.rule.types import Condition, Structure
 

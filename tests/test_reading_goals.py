@@ -13,9 +13,12 @@ from gnrs_ppl.candidates.stated import openers, stated
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.experiments.reading import EMPTY, HERE
-from gnrs_ppl.reading import Reading, read
+from gnrs_ppl.reading import Reading
 from gnrs_ppl.reading.clauses import clauses
 from gnrs_ppl.reading.goal import ways
+from gnrs_ppl.reading.reader import read
+
+pytestmark = pytest.mark.usefixtures("rules_alone")
 
 TEN_MINUTES, HALF_AN_HOUR, TWO_HOURS = Duration(seconds=600), Duration(seconds=1800), Duration(seconds=7200)
 SIXTY_DAYS = Duration(days=60)

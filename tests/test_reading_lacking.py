@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gnrs_ppl.reading import Reading, read
+from gnrs_ppl.reading import Reading
+from gnrs_ppl.reading.reader import read
 from tests.test_reading_terse import SCHEMAS
 
 

@@ -6,7 +6,7 @@ import pytest
 from test_reading import keeps, schema
 from test_reading_roundabout import DESKS, told
 
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading.reader import read
 
 PLACES = DESKS | {
     "hotel": schema(

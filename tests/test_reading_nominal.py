@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.reading import Readings, read
+from gnrs_ppl.reading import Readings
+from gnrs_ppl.reading.reader import read
 
 LIBRARY = Schema.model_validate(
     {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gnrs_ppl.context.types import Attribute, Schema
-from gnrs_ppl.reading import Readings, read
+from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.otherwise import set_apart
+from gnrs_ppl.reading.reader import read
 
 SCHEMA = Schema.model_validate(
     {

@@ -7,7 +7,7 @@ import yaml
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.experiments import reading as experiment
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading.reader import read
 
 LOGS = Path(experiment.__file__).parent / "sentences" / "real_logs"
 

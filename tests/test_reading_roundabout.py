@@ -6,7 +6,8 @@ import pytest
 from test_reading import keeps, schema
 from test_reading_spoken import TRADES
 
-from gnrs_ppl.reading import Reading, read
+from gnrs_ppl.reading import Reading
+from gnrs_ppl.reading.reader import read
 
 DESKS = TRADES | {
     "garage": schema(

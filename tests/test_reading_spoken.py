@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_reading import SCHEMAS, each, keeps, schema, written
 
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading.reader import read
 
 TRADES = SCHEMAS | {
     "library": schema(

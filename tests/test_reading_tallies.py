@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_reading_terse import SCHEMAS, told
 
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading.reader import read
 
 
 def counts(text: str, schema: str) -> list[tuple[str, tuple[str, ...], int]]:

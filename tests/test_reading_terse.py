@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading.reader import read
 
 LIBRARY = {
     "Lend": ("lend the book", "loan of the book"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from test_reading import SCHEMAS, schema, written
 
-from gnrs_ppl.reading import read
 from gnrs_ppl.reading.quantities import UNCOUNTED, durations
+from gnrs_ppl.reading.reader import read
 
 LENGTHS = {
     "a fortnight": "P14D", "the fortnight after it was sent": "P14D", "a dozen days": "P12D", "half a dozen weeks": "P42D",

@@ -27,6 +27,8 @@ from gnrs_ppl.reading import read
 from gnrs_ppl.reading.goal import readings_of
 from gnrs_ppl.rule.types import Structure
 
+pytestmark = pytest.mark.usefixtures("rules_alone")
+
 SCENES = Path(__file__).parent.parent / "gnrs_ppl" / "experiments" / "sentences" / "real_logs"
 CHECK_IN = "After a shift starts, staff must check in within 30 minutes."
 REVIEWED = "After a shift starts, the shift must be reviewed by another person within 30 hours."

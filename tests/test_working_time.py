@@ -36,8 +36,8 @@ from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.context.types import WEEKDAYS, Calendar, Goal, PublicHolidays, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.posterior.verdicts import run_checks
-from gnrs_ppl.reading import read
 from gnrs_ppl.reading.goal import filled
+from gnrs_ppl.reading.reader import read
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.scanner import ParseError

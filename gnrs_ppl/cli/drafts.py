@@ -29,7 +29,7 @@ from gnrs_ppl.cli.options import (
     written,
 )
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
-from gnrs_ppl.errors import GnrsError, InputError
+from gnrs_ppl.errors import Asked, GnrsError, InputError
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.safe_text import to_json
 
@@ -91,6 +91,12 @@ def draft(
         bool,
         typer.Option("--every", help="Draft each rule the sentence states; with --out a folder for each."),
     ] = False,
+    reading: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Of the ways to read the sentence, take the Nth.", show_default=False
+        ),
+    ] = None,
     log: Log = None,
     sentence: Annotated[
         str | None,
@@ -138,7 +144,7 @@ def draft(
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
-    from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.draft import FILES, of_reading, of_rule, read_too, rules_stated
     from gnrs_ppl.posterior.answers import read_answers
     from gnrs_ppl.posterior.condition import read_pins
     from gnrs_ppl.records.lint import touching
@@ -176,50 +182,63 @@ def draft(
 
     if out is not None and not every:
         check_folder(out, FILES)
-    drafts: list[tuple[int, Draft, list[Path]]] = []
-    stopped: list[tuple[int, GnrsError]] = []
-    with (
-        working("drafting"),
-        language_model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
-    ):
-        loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
-        if sentence is not None:
-            loaded = with_sentence(loaded, sentence)
-        if every:
-            (loaded,) = read_too([loaded], model, seed)
-        rules = rules_stated(loaded) if every else 1
-        for place in (
-            [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]
+    while True:  # again where a person at a terminal chose a reading
+        drafts: list[tuple[int, Draft, list[Path]]] = []
+        asked: Asked | None = None
+        stopped: list[tuple[int, GnrsError]] = []
+        with (
+            working("drafting"),
+            language_model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
         ):
+            loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
+            if sentence is not None:
+                loaded = with_sentence(loaded, sentence)
             if every:
-                check_folder(place, FILES)
-            check_apart([place / name for name in FILES], files_read(loaded, str(context), weights))
-        (loaded,) = read_too([loaded], model, seed)
-        for number in range(1, rules + 1) if every else (statement or 1,):
-            try:
-                drafted = gnrs.draft(
-                    of_rule(loaded, number) if every or statement else loaded,
-                    chains=chains,
-                    steps=steps,
-                    seed=seed,
-                    kernel=kernel.value,
-                    weights=weights_named(weights),
-                    alternatives=alternatives,
-                    model=model,
-                    polish=(polish or Polish.v1).value if llm else None,
-                    pins=pins,
-                    answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
-                )
-            except GnrsError as error:
-                if not every:
-                    raise
-                stopped.append((number, error))
-                continue
-            if not loaded.records.prospective:
-                said = touching(drafted.structure, loaded.schema, loaded.records, loaded.log)
-                drafted = replace(drafted, findings=(*drafted.findings, *said))
-            folder = out / f"rule-{number}" if out is not None and every else out
-            drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
+                (loaded,) = read_too([loaded], model, seed)
+            rules = rules_stated(loaded) if every else 1
+            for place in (
+                [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]
+            ):
+                if every:
+                    check_folder(place, FILES)
+                check_apart([place / name for name in FILES], files_read(loaded, str(context), weights))
+            (loaded,) = read_too([loaded], model, seed)
+            loaded = of_reading(loaded, reading) if reading else loaded
+            for number in range(1, rules + 1) if every else (statement or 1,):
+                try:
+                    drafted = gnrs.draft(
+                        of_rule(loaded, number) if every or statement else loaded,
+                        chains=chains,
+                        steps=steps,
+                        seed=seed,
+                        kernel=kernel.value,
+                        weights=weights_named(weights),
+                        alternatives=alternatives,
+                        model=model,
+                        polish=(polish or Polish.v1).value if llm else None,
+                        pins=pins,
+                        answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
+                    )
+                except GnrsError as error:
+                    if isinstance(error, Asked):
+                        asked = error
+                        break
+                    if not every:
+                        raise
+                    stopped.append((number, error))
+                    continue
+                if not loaded.records.prospective:
+                    said = touching(drafted.structure, loaded.schema, loaded.records, loaded.log)
+                    drafted = replace(drafted, findings=(*drafted.findings, *said))
+                folder = out / f"rule-{number}" if out is not None and every else out
+                drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
+        if asked is not None:
+            show_readings(asked, as_json)
+            if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+                raise asked
+            reading = typer.prompt("Which (a number)", type=int)
+            continue
+        break
     if as_json and every:
         print(to_json([{"rule": number, **drafted.as_dict()} for number, drafted, _ in drafts]))
     elif as_json:
@@ -233,6 +252,18 @@ def draft(
         complain(f"rule {number}: {why}", why.exit_code)
     if stopped:
         raise typer.Exit(stopped[0][1].exit_code)
+
+
+def show_readings(asked: Asked, as_json: bool) -> None:
+    """Print what a sentence may mean, numbered as ``--reading`` takes it."""
+    listed = zip(asked.readings, asked.probabilities, strict=True)
+    ways = [{"reading": k, "says": said, "probability": p} for k, (said, p) in enumerate(listed, 1)]
+    if as_json:
+        print(to_json({"readings": ways}))
+        return
+    from gnrs_ppl.report.draft import print_ways
+
+    print_ways(asked)
 
 
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:

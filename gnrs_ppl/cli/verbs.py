@@ -27,7 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input, or a place that "
     "cannot be written; "
-    "3 not checkable on these records; 70 an unexpected error, with a report; 130 interrupted; 141 nobody "
+    "3 not checkable on these records; 4 the sentence may mean several things (--reading chooses); "
+    "70 an unexpected error, with a report; 130 interrupted; 141 nobody "
     "read on; 143 terminated.",
 )
 

@@ -244,6 +244,10 @@ class Goal(Frozen):
     """Locations of the schema that the rule is about."""
     objects: GoalNames = ()
     """Objects of the schema that the rule is about."""
+    read_as: Annotated[
+        tuple[str, ...], BeforeValidator(_listed), Field(max_length=32, exclude_if=_unset)
+    ] = ()
+    """Which of the sentence's meanings was chosen, a duty each, as ``gnrs draft --reading`` writes it."""
     values: Annotated[tuple[ValueTag, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     """What the institution cares for; it weighs in the choice between rules."""
     within: Duration | None = None

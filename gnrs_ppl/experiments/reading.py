@@ -34,7 +34,8 @@ from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context, with_log
 from gnrs_ppl.context.types import Goal, Schema
-from gnrs_ppl.errors import GnrsError, Refused
+from gnrs_ppl.draft import of_reading
+from gnrs_ppl.errors import Asked, GnrsError, Refused
 from gnrs_ppl.evaluate.audit_f1 import audit_score, verdicts
 from gnrs_ppl.experiments.random_rules import random_rules, stated_by
 from gnrs_ppl.inference.exact import enumerate_space
@@ -42,7 +43,9 @@ from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.reading import Readings, read
 from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.learned import read_once
 from gnrs_ppl.reading.plain import declare_name
+from gnrs_ppl.reading.reader import read as by_rules
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.safe_text import to_json
@@ -139,6 +142,79 @@ class Stating(NamedTuple):
     beside: int
     without: int
     unread: int
+
+
+class Trust(NamedTuple):
+    """How far readings can be relied on.
+
+    Attributes
+    ----------
+    source : str
+    sentences : int
+    rules, network : int
+        Whole sentences read right by rules alone, and by the network's most probable meaning alone.
+    right : int
+        By both together, asked about or not.
+    sure, sure_right : int
+        Sentences that a rule would be drafted of without a question, and how many of them were read right.
+    answered : int
+        Right where a person chooses among the meanings that are listed.
+    rs1, rs10 : float
+        RS(N) of EHRSQL, a mean over sentences: right or rightly silent 1, a question 0, sure and wrong -N.
+    calibration_error : float
+        Expected, over ten bins of the most probable meaning's probability.
+    """
+
+    source: str
+    sentences: int
+    rules: int
+    network: int
+    right: int
+    sure: int
+    sure_right: int
+    answered: int
+    rs1: float
+    rs10: float
+    calibration_error: float
+
+
+def trust(source: str, sentences: Iterable[LabelledSentence]) -> Trust:
+    """How far readings of labelled sentences can be relied on."""
+    counts, bins = Counter[str](), dict[int, list[tuple[float, bool]]]()
+    for sentence in sentences:
+        wanted = _stated(sentence)
+        readings = read(sentence.text, sentence.schema)
+        got = [constraints(way) for way in readings.ways]
+        network = read_once(sentence.text, sentence.schema)[0]
+        by_network = constraints(Readings(sentence.text, network.statements)) == wanted
+        told = sentence.refuse == "no_condition" and all(s.best.condition for s in readings.statements)
+        sure = bool(got[0]) and not readings.unsure and not told
+        counts.update(
+            sentences=1,
+            rules=constraints(by_rules(sentence.text, sentence.schema)) == wanted,
+            network=by_network,
+            right=got[0] == wanted or told,
+            sure=sure,
+            sure_right=sure and got[0] == wanted,
+            answered=wanted in got or told or (not wanted and not sure),
+            rightly_silent=not wanted and not sure,
+        )
+        bins.setdefault(min(9, int(10 * network.probability)), []).append((network.probability, by_network))
+    n, wrong = counts["sentences"], counts["sure"] - counts["sure_right"]
+    right = counts["sure_right"] + counts["rightly_silent"]
+    gaps = (len(b) * abs(np.mean([p for p, _ in b]) - np.mean([r for _, r in b])) for b in bins.values())
+    figures = {name: counts[name] for name in Trust._fields[1:8]}
+    rs1, rs10 = ((right - penalty * wrong) / n for penalty in (1, 10))
+    return Trust(source, **figures, rs1=rs1, rs10=rs10, calibration_error=float(sum(gaps)) / n)
+
+
+def declared(path: Path) -> Iterator[LabelledSentence]:
+    """The third of Text2Declare that is held out."""
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        if kept_from_fit(row["activities"]):
+            actions = [{"name": a["name"], "phrase": a["phrase"]} for a in row["schema"]]
+            schema = Schema.model_validate({"actions": actions})
+            yield LabelledSentence("text2declare", row["text"], schema, [row])
 
 
 class LabelledSentence(NamedTuple):
@@ -318,7 +394,7 @@ def _f1(context: Context, goal: str, weights: np.ndarray[Any, np.dtype[np.float6
 
 class OnLog(NamedTuple):
     """A sentence about a real log: what it should give, what it gave, whether it was read, drafted or
-    refused rightly.
+    refused rightly, and whether it is where a person chooses among the meanings that are listed.
     """
 
     id: str
@@ -328,14 +404,13 @@ class OnLog(NamedTuple):
     got: str
     read_right: bool
     right: bool
+    answered: bool
 
 
 def log_scores(folder: Path, file: str = "sentences") -> Iterator[OnLog]:
     """Each sentence of a file drafted on its log; a draft is right where its verdicts are the reference's,
     case by case.
     """
-    import gnrs_ppl as gnrs
-
     entries = yaml.safe_load((HERE / "real_logs" / f"{file}.yaml").read_text(encoding="utf-8"))
     scenes: dict[str, Context] = {}
     for entry in entries:
@@ -351,29 +426,46 @@ def log_scores(folder: Path, file: str = "sentences") -> Iterator[OnLog]:
         context = replace(scene, goal=goal, scene=scene)
         expected = entry["expected"]
         readings = read(goal.intent, scene.schema, scene.records.channels, scene.records.attributes)
-        try:
-            drafted: Structure | None = gnrs.draft(context, kernel="exact", chains=1, steps=1).structure
-            got = "drafted"
-        except Refused as refused:
-            drafted, got = None, refused.reason or str(refused)
-        except GnrsError as error:
-            drafted, got = None, str(error)
+        drafted, got, ways = _drafted(context)
         if "refused" in expected:
             wanted = expected["refused"]
             wanted = wanted if isinstance(wanted, str) else wanted["reason"]
-            yield OnLog(entry["id"], name, entry["kind"], wanted, got, not readings.statements, got == wanted)
+            silent = not drafted
+            yield OnLog(
+                entry["id"], name, entry["kind"], wanted, got, not readings.statements, got == wanted, silent
+            )
             continue
         rule = Structure.model_validate(expected["rule"])
         read_right = reads(readings, rule)
-        same = False
-        if drafted is not None:
-            try:
-                same = verdicts(drafted, scene.log) == verdicts(rule, scene.log)
-            except GnrsError as error:
-                got = str(error)
-        yield OnLog(
-            entry["id"], name, entry["kind"], rule.norm.constraints[0].template, got, read_right, same
+        same = drafted is not None and _same_verdicts(drafted, rule, scene)
+        answered = same or any(
+            _same_verdicts(way, rule, scene)
+            for number in range(1, ways + 1)
+            if (way := _drafted(of_reading(context, number))[0]) is not None
         )
+        template = rule.norm.constraints[0].template
+        yield OnLog(entry["id"], name, entry["kind"], template, got, read_right, same, answered)
+
+
+def _drafted(context: Context) -> tuple[Structure | None, str, int]:
+    """A rule, what became of it in a word, and among how many meanings a person has to choose."""
+    import gnrs_ppl as gnrs
+
+    try:
+        return gnrs.draft(context, kernel="exact", chains=1, steps=1).structure, "drafted", 0
+    except Asked as asked:
+        return None, "asked", len(asked.readings)
+    except Refused as refused:
+        return None, refused.reason or str(refused), 0
+    except GnrsError as error:
+        return None, str(error), 0
+
+
+def _same_verdicts(drafted: Structure, rule: Structure, scene: Context) -> bool:
+    try:
+        return verdicts(drafted, scene.log) == verdicts(rule, scene.log)
+    except GnrsError:
+        return False
 
 
 def reads(readings: Readings, rule: Structure) -> bool:
@@ -415,6 +507,11 @@ def main(
         stating_scores("business logs", sentences_of(HERE / "business.yaml")),
         stating_scores("texts of random rules", _rule_texts()),
     ]
+    trusted = [
+        *([trust("Text2Declare, held out", declared(sentences))] if sentences.is_file() else []),
+        trust("officers", sentences_of(HERE / "officers.yaml")),
+        trust("business logs", sentences_of(HERE / "business.yaml")),
+    ]
     two = list(goal_scores())
     three = list(log_scores(logs)) if logs.is_dir() else []
     further = {name: list(log_scores(logs, name)) for name in FURTHER} if logs.is_dir() else {}
@@ -423,6 +520,7 @@ def main(
             to_json(
                 {
                     "sentences": [s._asdict() for s in one],
+                    "trust": [s._asdict() for s in trusted],
                     "stating": [s._asdict() for s in officers],
                     "goals": [dict(zip(Drafted._fields[:3], g[:3], strict=True)) for g in two],
                     "means": _means(two),
@@ -443,6 +541,7 @@ def main(
         screen.print(f"{part}: {accuracy}, unread {whole.unread} of {n}")
     if one:
         screen.print(f"{milliseconds(sentences):.1f} ms of processor time a sentence")
+    screen.print(_table("How far readings can be relied on", Trust._fields, trusted))
     screen.print(
         _table("Sentences of officers and on business logs, texts of random rules", Stating._fields, officers)
     )
@@ -459,10 +558,13 @@ def main(
         else f"no folder {logs}; see tools/convert_logs.py"
     )
     for name, rows in ({"": three} | further).items() if three else ():
-        rules, read_right, right, refusals, refused = _sums(rows).values()
+        sums = _sums(rows)
         screen.print(
-            f"{name + ': ' if name else ''}read right {read_right} of {rules}, "
-            f"drafted right {right} of {rules}, refused rightly {refused} of {refusals}"
+            f"{name + ': ' if name else ''}read right {sums['read_right']} of {sums['rules']}, "
+            f"drafted without a question {sums['sure']}, right {sums['sure_right']}, "
+            f"right after one answer {sums['answered']}, "
+            f"refused rightly {sums['refused_rightly']} of {sums['refusals']}, "
+            f"drafted of them {sums['nonsense']}"
         )
 
 
@@ -475,6 +577,10 @@ def _sums(rows: Sequence[OnLog]) -> dict[str, int]:
         "right": sum(x.right for x in rules),
         "refusals": len(refusals),
         "refused_rightly": sum(x.right for x in refusals),
+        "sure": sum(x.got == "drafted" for x in rules),
+        "sure_right": sum(x.right for x in rules if x.got == "drafted"),
+        "answered": sum(x.answered for x in rules),
+        "nonsense": sum(x.got == "drafted" for x in refusals),
     }
 
 

@@ -163,7 +163,8 @@ def goal_of(
     answered = settled(goal, readings, context, ask)
     if isinstance(answered, str):
         return answered
-    return answered, _read(answered, context) if answered.intent != readings.sentence else readings
+    changed = answered.intent != readings.sentence or answered.read_as
+    return answered, _read(answered, context) if changed else readings
 
 
 def standing_goal(path: Path) -> tuple[Goal | None, bool]:

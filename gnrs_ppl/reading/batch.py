@@ -11,8 +11,8 @@ from pydantic import ConfigDict, Field
 from gnrs_ppl.context.files import parse_json, read_text, validated
 from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.types import Actions, Attributes, Frozen, Schema
+from gnrs_ppl.reading.opinions import read, told_apart
 from gnrs_ppl.reading.plain import as_data, declare_name
-from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import Readings
 
 MAX_BYTES = 50_000_000
@@ -75,7 +75,8 @@ def read_rows(rows: Sequence[Row], readings: Sequence[Readings] | None = None) -
         ``id``; ``template`` in DECLARE's spelling with the ``activities`` in its order, ``constraint`` and
         ``count`` in this project's, and ``probability``, all of the first statement's most probable reading;
         ``statements``, every one, each with its conditions on ``data``; ``unheld``, words on data that no
-        attribute of the row holds. Where nothing was read these are None and empty, ``reason`` says why in a
+        attribute of the row holds; ``unsure``, whether a draft would ask, and ``others``, what else it may
+        mean. Where nothing was read these are None and empty, ``reason`` says why in a
         word, and ``nearest`` which act (name, score) comes nearest.
     """
     known = readings or [read(row.text, row.names, (), row.attributes) for row in rows]
@@ -97,4 +98,6 @@ def _told(row: Row, readings: Readings) -> dict[str, Any]:
         "nearest": None if best else near,
         "statements": told["statements"],
         "unheld": told["unheld"],
+        "unsure": readings.unsure,
+        "others": [list(told_apart(way)) for way in readings.others],
     }

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Attribute, Channel, Goal, Schema
-from gnrs_ppl.reading.reader import read
+from gnrs_ppl.reading.opinions import as_chosen, read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Condition, Force
 
@@ -59,8 +59,8 @@ def _overlap(one: Span, other: Span) -> bool:
 def _read(
     goal: Goal, schema: Schema, logs: tuple[Channel, ...], attributes: tuple[Attribute, ...]
 ) -> Readings:
-    """The goal's sentence, read against the schema, the logs that are declared and what they record."""
-    return read(goal.intent, schema, logs, attributes)
+    """The goal's sentence, read against the schema, the logs that are declared and what they record, as chosen."""
+    return as_chosen(read(goal.intent, schema, logs, attributes), goal.read_as)
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:

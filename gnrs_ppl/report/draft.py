@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
+from rich.text import Text
 
 from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.report.data import search_data
 from gnrs_ppl.report.reading import beside_in_words, print_account, print_short, reading_in_words
+from gnrs_ppl.safe_text import visible
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -20,7 +22,26 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gnrs_ppl.draft import Draft
+    from gnrs_ppl.errors import Asked
     from gnrs_ppl.search import Search
+
+
+def print_ways(asked: Asked) -> None:
+    """What a sentence may mean, numbered, the words in bold that another way has not."""
+    console = _console()
+    console.print(
+        "The sentence is not sure to mean one thing. Which of these?"
+        if len(asked.readings) > 1
+        else "Is this meant?"
+    )
+    words = [set(said.split()) for said in asked.readings]
+    shared = set[str].intersection(*words) if len(words) > 1 else words[0]
+    for number, said in enumerate(asked.readings, 1):
+        line = Text(f"{number}. ")
+        for word in said.split(" "):
+            line.append(visible(word), "bold" if word not in shared else "")
+            line.append(" ")
+        console.print(Padding(line, (0, 0, 0, 2)))
 
 
 def print_draft(draft: Draft, written: list[Path]) -> None:

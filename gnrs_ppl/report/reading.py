@@ -301,6 +301,11 @@ def print_reading(readings: Readings) -> None:
         console.print(Padding(shown(f"because: {why}", style="dim"), (0, 2)))
         console.print()
     _print_not_held(console, readings)
+    if readings.unsure:
+        console.print(shown("Not sure: a draft asks which is meant (--reading N).", style="yellow"))
+        for number, way in enumerate(readings.ways, 1):
+            said = "; ".join(reading_in_words(statement.best) for statement in way.statements)
+            console.print(Padding(shown(f"{number}. {said}: {way.probability:.2f}"), (0, 2)))
 
 
 def _print_not_held(console: Console, readings: Readings) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast
 
 from pydantic import ValidationError
 
-from gnrs_ppl.reading.types import ActRead, DataOf, Named, Reading, Unread
+from gnrs_ppl.reading.types import ActRead, DataOf, Named, Reading, Readings, Unread
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import Worded
 from gnrs_ppl.realize.text import render
@@ -48,6 +48,12 @@ def clause_of(reading: Reading, lexicon: Lexicon) -> str:
         return reading_in_words(worded(reading, lexicon))
     clause = render(rule, lexicon.including(rule)).partition(" Evidence: ")[0].removesuffix(".")
     return clause + (". It is working time" if reading.time and reading.time.working_days else "")
+
+
+def said_back(readings: Readings, lexicon: Lexicon) -> str:
+    """All that a sentence asks as it is read, each duty as a sentence of a rule's text."""
+    clauses = [clause_of(statement.best, lexicon) for statement in readings.statements]
+    return " ".join(f"{clause.removesuffix('.')}." for clause in clauses)
 
 
 def rule_of(reading: Reading, lexicon: Lexicon) -> Structure:

@@ -18,6 +18,7 @@ from gnrs_ppl.errors import GnrsError, InputError
 from gnrs_ppl.goals.questions import plain
 from gnrs_ppl.goals.write import goal_of, new_goal, standing_goal
 from gnrs_ppl.reading import Readings, read
+from gnrs_ppl.reading.network import shipped
 from gnrs_ppl.reading.plain import why_nothing
 from gnrs_ppl.realize.english import duration, series
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -159,6 +160,7 @@ def main() -> None:
     """Answer until nobody asks any more."""
     out = sys.stdout
     sys.stdout = sys.stderr  # what a library prints is no answer
+    shipped()  # a tenth of a second that the first sentence need not wait for
     print(json.dumps({"ready": True}), file=out, flush=True)
     for line in sys.stdin:
         try:

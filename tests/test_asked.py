@@ -1,0 +1,173 @@
+"""A sentence that may mean several things is asked about: listed, chosen by number, kept with the goal; never guessed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import gnrs_ppl as gnrs
+from gnrs_ppl.cli import run
+from gnrs_ppl.context.load import load_context, with_sentence
+from gnrs_ppl.draft import of_reading
+from gnrs_ppl.errors import Asked, InputError
+from gnrs_ppl.goals.write import new_goal
+from gnrs_ppl.reading import opinions, read
+from gnrs_ppl.reading.goal import readings_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PLAIN = "After an order was received, it must be shipped within three days."
+UNCLEAR = (
+    "The packer ships, and the clerk looks at the stock, either way round, the order being in.",
+    "Shipping, unless the stock was looked at, waits for the order or follows it at once.",
+    "Stock first or order first, shipping is for the packer when both or one of them is done.",
+    "No shipping without stock, no stock without order, or the other way about if the packer says so.",
+)
+"""Some of which no two readers read alike."""
+CONTEXT = """\
+schema:
+  roles: [clerk, packer]
+  actions:
+    - {name: ReceiveOrder, phrase: receive the order, noun: receipt of the order}
+    - {name: CheckStock, phrase: check the stock, noun: stock check}
+    - {name: ShipOrder, phrase: ship the order, noun: shipping of the order}
+records:
+  log: log.csv
+  channels: [{name: shop_log, closed_world: true}]
+"""
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("asked")
+    rows = ["case_id,activity,timestamp,resource,role,channel"]
+    acts = (("ReceiveOrder", "clerk"), ("CheckStock", "clerk"), ("ShipOrder", "packer"))
+    for case in range(20):
+        for hour, (act, role) in enumerate(acts, 9):
+            rows.append(
+                f"{case},{act},2024-05-{1 + case:02d}T{hour:02d}:{case:02d}:00Z,{role}_1,{role},shop_log"
+            )
+    (folder / "log.csv").write_text("\n".join(rows) + "\n")
+    (folder / "context.yaml").write_text(CONTEXT)
+    return folder / "context.yaml"
+
+
+@pytest.fixture(scope="module")
+def unclear(path: Path) -> str:
+    """A sentence that is asked about."""
+    context = load_context(path, goalless=True)
+    for text in UNCLEAR:
+        try:
+            gnrs.draft(with_sentence(context, text), kernel="exact", chains=1, steps=1)
+        except Asked:
+            return text
+        except gnrs.GnrsError:
+            continue
+    raise AssertionError("none of these is asked about")
+
+
+def test_what_both_read_alike_is_drafted(path: Path) -> None:
+    context = with_sentence(load_context(path, goalless=True), PLAIN)
+    assert not readings_of(context).unsure
+    (constraint,) = gnrs.draft(context, kernel="exact", chains=1, steps=1).structure.norm.constraints
+    assert constraint.template == "response"
+
+
+def test_a_question_lists_different_meanings(path: Path, unclear: str) -> None:
+    context = load_context(path, goalless=True)
+    readings = read(unclear, context.schema, context.records.channels)
+    assert readings.unsure
+    told = [opinions.told_apart(way) for way in readings.ways]
+    assert 1 <= len(told) <= opinions.MOST_WAYS
+    assert len(set(told)) == len(told)
+
+
+def test_python_raises_with_the_readings_and_draws_up_the_one_that_is_chosen(
+    path: Path, unclear: str
+) -> None:
+    context = with_sentence(load_context(path, goalless=True), unclear)
+    with pytest.raises(Asked) as asked:
+        gnrs.draft(context)
+    assert len(asked.value.readings) == len(asked.value.probabilities) == len(readings_of(context).ways)
+    chosen = of_reading(context, 1)
+    assert opinions.told_apart(readings_of(chosen)) == opinions.told_apart(readings_of(context))
+    assert not readings_of(chosen).unsure
+    with pytest.raises(InputError, match="name one of 1 to"):
+        of_reading(context, 99)
+
+
+def test_the_command_asks_with_exit_4_and_takes_a_number(
+    path: Path, unclear: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    command = ["draft", str(path), "--sentence", unclear, "--kernel", "exact"]
+    assert run([*command, "--out", str(tmp_path / "out")]) == 4
+    told = capsys.readouterr()
+    assert "1. " in told.out
+    assert "--reading" in told.err
+    assert not (tmp_path / "out").exists()
+    assert run([*command, "--json"]) == 4
+    ways = json.loads(capsys.readouterr().out)["readings"]
+    assert [way["reading"] for way in ways] == list(range(1, len(ways) + 1))
+    assert all(way["says"] and 0 <= way["probability"] <= 1 for way in ways)
+    assert run([*command, "--reading", "1"]) in (0, 3)  # drafted, or these records cannot hold it
+    assert run([*command, "--reading", "99"]) == 2
+
+
+def test_a_terminal_asks_for_a_number(path: Path, unclear: str) -> None:
+    here, there = pty.openpty()
+    process = subprocess.Popen(
+        [str(Path(sys.executable).with_name("gnrs")), "draft", str(path), "--sentence", unclear],
+        stdin=there,
+        stdout=there,
+        stderr=there,
+        cwd=ROOT,
+    )
+    os.close(there)
+    seen = b""
+    while b"Which" not in seen:
+        seen += os.read(here, 4096)
+    os.write(here, b"1\n")
+    try:
+        while more := os.read(here, 4096):
+            seen += more
+    except OSError:  # the terminal is gone with the process
+        pass
+    assert process.wait(120) in (0, 3)
+    os.close(here)
+
+
+class Chooses:
+    """Somebody who takes the first of all choices and adds no time."""
+
+    def __init__(self) -> None:
+        self.questions: list[str] = []
+
+    def choose(self, question: str, choices: object, own: str = "") -> int | str:
+        self.questions.append(question)
+        return 0
+
+    def line(self, question: str) -> str:
+        return ""
+
+
+def test_the_answer_stays_with_the_goal(path: Path, unclear: str) -> None:
+    person = Chooses()
+    made = new_goal(path, unclear, {}, ask=person, replace_goal=True)
+    assert "What is meant?" in person.questions
+    kept = yaml.safe_load(path.read_text())["goal"]["read_as"]
+    assert tuple(kept) == made.goal.read_as == opinions.told_apart(made.readings)
+    assert not readings_of(load_context(path)).unsure
+    path.write_text(CONTEXT)
+
+
+def test_what_was_chosen_of_another_sentence_chooses_nothing(path: Path, unclear: str) -> None:
+    context = with_sentence(load_context(path, goalless=True), unclear)
+    goal = context.goal.model_copy(update={"read_as": ("response(Nothing -> Like it)",)})
+    readings = read(unclear, context.schema, context.records.channels)
+    assert opinions.as_chosen(readings, goal.read_as) == readings
