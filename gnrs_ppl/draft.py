@@ -236,8 +236,8 @@ def of_rule(context: Context, number: int) -> Context:
             source="arguments",
             field="--statement",
         )
-    kept = {name: getattr(context.goal, name) for name in ("id", "intent", "read_as", "values")}
-    goal = Goal.model_validate(kept)
+    sentence = {name: getattr(context.goal, name) for name in ("id", "intent", "read_as", "values")}
+    goal = Goal.model_validate(sentence)
     return replace(context, goal=goal, pools=None, rule=number - 1, scene=context.scene or context)
 
 
@@ -256,13 +256,13 @@ def of_reading(context: Context, number: int) -> Context:
         The sentence can be read in fewer ways.
     """
     from gnrs_ppl.reading.goal import readings_of
-    from gnrs_ppl.reading.opinions import told_apart
+    from gnrs_ppl.reading.opinions import duty_lines
 
     ways = readings_of(context).ways
     if not 1 <= number <= len(ways):
         problem = f"the sentence can be read in {len(ways)} way{'s' * (len(ways) > 1)}"
         raise InputError(problem, f"name one of 1 to {len(ways)}", source="arguments", field="--reading")
-    goal = context.goal.model_copy(update={"read_as": told_apart(ways[number - 1])})
+    goal = context.goal.model_copy(update={"read_as": duty_lines(ways[number - 1])})
     return replace(context, goal=goal, scene=context.scene or context)
 
 
@@ -290,16 +290,17 @@ def _refuse(context: Context) -> None:
     from gnrs_ppl.reading.goal import readings_of
 
     readings = readings_of(context)
-    refused = refusal(context, readings)
-    if refused is not None:
-        raise refused
-    if readings.unsure and not _states_fields(context):
+    asks = readings.unsure and not _states_fields(context)
+    refused = [refusal(context, way) for way in (readings.ways if asks else (readings,))]
+    if all(refused) and refused[0] is not None:
+        raise refused[0]
+    if asks:
         from gnrs_ppl.realize.lexicon import Lexicon
-        from gnrs_ppl.report.reading_clause import said_back
+        from gnrs_ppl.report.reading_clause import in_words
 
         lexicon = Lexicon.of(context.schema, context.records)
         ways = readings.ways
-        raise Asked([said_back(way, lexicon) for way in ways], [way.probability for way in ways])
+        raise Asked([in_words(way, lexicon) for way in ways], [way.probability for way in ways])
 
 
 def _states_fields(context: Context) -> bool:

@@ -48,7 +48,7 @@ def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The network has no say, so that a test is about what becomes of a reading, and not about whether it is sure."""
     from gnrs_ppl.reading import goal, opinions
 
-    monkeypatch.setattr(opinions, "read_once", lambda text, schema: ())
+    monkeypatch.setattr(opinions, "by_network", lambda text, schema: ())
     goal._read.cache_clear()
 
 

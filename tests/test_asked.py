@@ -83,7 +83,7 @@ def test_a_question_lists_different_meanings(path: Path, unclear: str) -> None:
     context = load_context(path, goalless=True)
     readings = read(unclear, context.schema, context.records.channels)
     assert readings.unsure
-    told = [opinions.told_apart(way) for way in readings.ways]
+    told = [opinions.duty_lines(way) for way in readings.ways]
     assert 1 <= len(told) <= opinions.MOST_WAYS
     assert len(set(told)) == len(told)
 
@@ -96,7 +96,7 @@ def test_python_raises_with_the_readings_and_draws_up_the_one_that_is_chosen(
         gnrs.draft(context)
     assert len(asked.value.readings) == len(asked.value.probabilities) == len(readings_of(context).ways)
     chosen = of_reading(context, 1)
-    assert opinions.told_apart(readings_of(chosen)) == opinions.told_apart(readings_of(context))
+    assert opinions.duty_lines(readings_of(chosen)) == opinions.duty_lines(readings_of(context))
     assert not readings_of(chosen).unsure
     with pytest.raises(InputError, match="name one of 1 to"):
         of_reading(context, 99)
@@ -161,7 +161,7 @@ def test_the_answer_stays_with_the_goal(path: Path, unclear: str) -> None:
     made = new_goal(path, unclear, {}, ask=person, replace_goal=True)
     assert "What is meant?" in person.questions
     kept = yaml.safe_load(path.read_text())["goal"]["read_as"]
-    assert tuple(kept) == made.goal.read_as == opinions.told_apart(made.readings)
+    assert tuple(kept) == made.goal.read_as == opinions.duty_lines(made.readings)
     assert not readings_of(load_context(path)).unsure
     path.write_text(CONTEXT)
 

@@ -439,7 +439,7 @@ def test_what_one_context_leaves_out_of_a_log_another_may_state(house: Path) -> 
         assert {channel.name for channel in records.channels} == {"ledger", "bank"}
 
 
-def test_rules_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_rules_of_one_name_are_duty_lines(tmp_path: Path) -> None:
     names = ("A", "A (1)", "A", "B")
     for number, name in enumerate(names):
         (tmp_path / f"{number}.json").write_text(rule_json(PAY_SOON, Schema(), RECORDS, name))

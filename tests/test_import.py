@@ -290,7 +290,7 @@ def test_a_department_is_spoken_of_by_one_who_works_there(role: str, words: str 
     assert role_phrase(role).get("phrase") == words
 
 
-def test_names_that_cannot_be_told_apart_still_give_a_context_that_can_be_spoken(tmp_path: Path) -> None:
+def test_names_that_cannot_be_duty_lines_still_give_a_context_that_can_be_spoken(tmp_path: Path) -> None:
     acts = [
         "send fine",
         "Send Fine",

@@ -254,7 +254,7 @@ def test_half_characters_in_a_prompt_are_sent_as_question_marks(server: Scripted
         ("length", "truncated", 1),
     ],
 )
-def test_errors_are_told_apart_and_never_cached(fault: str, kind: str, tries: int, tmp_path: Path) -> None:
+def test_errors_are_duty_lines_and_never_cached(fault: str, kind: str, tries: int, tmp_path: Path) -> None:
     with ScriptedServer({fault: 1.0}) as server, Cache(tmp_path / "c") as cache:
         (answer,) = ask(
             model(server, cache, retries=2, timeout=0.3 if fault == "timeout" else 20.0), [card(1)]

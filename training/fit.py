@@ -1,7 +1,6 @@
 """Fit the reader's model on build/reader/examples.jsonl: a MiniLM encoder, tuned whole, with heads over acts.
 
-``python -m training.fit --base FOLDER [--sentences 150000] [--start FILE] [--out FILE]``; PyTorch, on two cores or
-on a GPU.
+``python -m training.fit --base FOLDER [--sentences 150000] [--start FILE] [--out FILE]``, with PyTorch.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from gnrs_ppl.llm.material import MAX_TOKENS, schema_shown
 from gnrs_ppl.llm.prompts import load, render
 from gnrs_ppl.reading import ActRead, Named, Reading, Readings, Span, Statement, Timed, read
 from gnrs_ppl.reading.data import said_of_data
-from gnrs_ppl.reading.opinions import as_chosen, told_apart
+from gnrs_ppl.reading.opinions import as_chosen, duty_lines
 from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.quantities import NUMBER, durations, number
 from gnrs_ppl.reading.reader import vocabulary
@@ -227,7 +227,7 @@ def kept(
     conditions = said_of_data(sentence, attributes, vocabulary(schema)).found
     found = list(placed(Readings(sentence, tuple(found)), conditions, attributes).statements)
     alone = as_chosen(
-        alone, told_apart(Readings(sentence, tuple(found)))
+        alone, duty_lines(Readings(sentence, tuple(found)))
     )  # sure where a model reads the same
     return ReadAlong(merged(alone, found), tuple(found), tuple(dropped), answer)
 

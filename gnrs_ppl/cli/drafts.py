@@ -182,9 +182,12 @@ def draft(
 
     if out is not None and not every:
         check_folder(out, FILES)
-    while True:  # again where a person at a terminal chose a reading
+
+    def made(
+        reading: int | None,
+    ) -> tuple[list[tuple[int, Draft, list[Path]]], list[tuple[int, GnrsError]]]:
+        """Each rule's number, draft and written files, and of rules without a draft why; raises Asked."""
         drafts: list[tuple[int, Draft, list[Path]]] = []
-        asked: Asked | None = None
         stopped: list[tuple[int, GnrsError]] = []
         with (
             working("drafting"),
@@ -193,20 +196,19 @@ def draft(
             loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
             if sentence is not None:
                 loaded = with_sentence(loaded, sentence)
-            if every:
-                (loaded,) = read_too([loaded], model, seed)
-            rules = rules_stated(loaded) if every else 1
-            for place in (
-                [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]
-            ):
-                if every:
-                    check_folder(place, FILES)
-                check_apart([place / name for name in FILES], files_read(loaded, str(context), weights))
             (loaded,) = read_too([loaded], model, seed)
             loaded = of_reading(loaded, reading) if reading else loaded
+            rules = rules_stated(loaded) if every else 1
+            folders = (
+                [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]
+            )
+            for folder in folders:
+                if every:
+                    check_folder(folder, FILES)
+                check_apart([folder / name for name in FILES], files_read(loaded, str(context), weights))
             for number in range(1, rules + 1) if every else (statement or 1,):
                 try:
-                    drafted = gnrs.draft(
+                    one = gnrs.draft(
                         of_rule(loaded, number) if every or statement else loaded,
                         chains=chains,
                         steps=steps,
@@ -220,25 +222,23 @@ def draft(
                         answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
                     )
                 except GnrsError as error:
-                    if isinstance(error, Asked):
-                        asked = error
-                        break
-                    if not every:
+                    if not every or isinstance(error, Asked):
                         raise
                     stopped.append((number, error))
                     continue
                 if not loaded.records.prospective:
-                    said = touching(drafted.structure, loaded.schema, loaded.records, loaded.log)
-                    drafted = replace(drafted, findings=(*drafted.findings, *said))
-                folder = out / f"rule-{number}" if out is not None and every else out
-                drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
-        if asked is not None:
-            show_readings(asked, as_json)
-            if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-                raise asked
-            reading = typer.prompt("Which (a number)", type=int)
-            continue
-        break
+                    findings = touching(one.structure, loaded.schema, loaded.records, loaded.log)
+                    one = replace(one, findings=(*one.findings, *findings))
+                place = folders[number - 1 if every else 0] if folders else None
+                drafts.append((number, one, one.save(place) if place is not None else []))
+        return drafts, stopped
+
+    while True:
+        try:
+            drafts, stopped = made(reading)
+            break
+        except Asked as asked:
+            reading = chosen_reading(asked, as_json)
     if as_json and every:
         print(to_json([{"rule": number, **drafted.as_dict()} for number, drafted, _ in drafts]))
     elif as_json:
@@ -254,16 +254,19 @@ def draft(
         raise typer.Exit(stopped[0][1].exit_code)
 
 
-def show_readings(asked: Asked, as_json: bool) -> None:
-    """Print what a sentence may mean, numbered as ``--reading`` takes it."""
-    listed = zip(asked.readings, asked.probabilities, strict=True)
-    ways = [{"reading": k, "says": said, "probability": p} for k, (said, p) in enumerate(listed, 1)]
+def chosen_reading(asked: Asked, as_json: bool) -> int:
+    """The number of the meaning that a person chooses of those printed; raises Asked where no terminal is."""
     if as_json:
-        print(to_json({"readings": ways}))
-        return
+        ways = zip(asked.readings, asked.probabilities, strict=True)
+        listed = [{"reading": k, "says": says, "probability": p} for k, (says, p) in enumerate(ways, 1)]
+        print(to_json({"readings": listed}))
+        raise asked
     from gnrs_ppl.report.draft import print_ways
 
     print_ways(asked)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise asked
+    return int(typer.prompt("Which (a number)", type=int))
 
 
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:

@@ -43,7 +43,7 @@ from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.reading import Readings, read
 from gnrs_ppl.reading.constructions import Constructions
-from gnrs_ppl.reading.learned import read_once
+from gnrs_ppl.reading.opinions import by_network
 from gnrs_ppl.reading.plain import declare_name
 from gnrs_ppl.reading.reader import read as by_rules
 from gnrs_ppl.reading.reader import vocabulary
@@ -185,21 +185,23 @@ def trust(source: str, sentences: Iterable[LabelledSentence]) -> Trust:
         wanted = _stated(sentence)
         readings = read(sentence.text, sentence.schema)
         got = [constraints(way) for way in readings.ways]
-        network = read_once(sentence.text, sentence.schema)[0]
-        by_network = constraints(Readings(sentence.text, network.statements)) == wanted
+        network = by_network(sentence.text, sentence.schema)[0]
+        network_right = constraints(Readings(sentence.text, network.statements)) == wanted
         told = sentence.refuse == "no_condition" and all(s.best.condition for s in readings.statements)
         sure = bool(got[0]) and not readings.unsure and not told
         counts.update(
             sentences=1,
             rules=constraints(by_rules(sentence.text, sentence.schema)) == wanted,
-            network=by_network,
+            network=network_right,
             right=got[0] == wanted or told,
             sure=sure,
             sure_right=sure and got[0] == wanted,
             answered=wanted in got or told or (not wanted and not sure),
             rightly_silent=not wanted and not sure,
         )
-        bins.setdefault(min(9, int(10 * network.probability)), []).append((network.probability, by_network))
+        bins.setdefault(min(9, int(10 * network.probability)), []).append(
+            (network.probability, network_right)
+        )
     n, wrong = counts["sentences"], counts["sure"] - counts["sure_right"]
     right = counts["sure_right"] + counts["rightly_silent"]
     gaps = (len(b) * abs(np.mean([p for p, _ in b]) - np.mean([r for _, r in b])) for b in bins.values())

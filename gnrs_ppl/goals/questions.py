@@ -15,10 +15,10 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Goal, Schema
 from gnrs_ppl.reading import Reading, Readings, read
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
-from gnrs_ppl.reading.opinions import as_chosen, told_apart
+from gnrs_ppl.reading.opinions import as_chosen, duty_lines
 from gnrs_ppl.realize.english import duration
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.report.reading_clause import clause_of, said_back, worded
+from gnrs_ppl.report.reading_clause import clause_of, in_words, worded
 
 SURE = 0.8
 """A reading at least this probable is not asked about."""
@@ -51,10 +51,10 @@ def settled(goal: Goal, readings: Readings, context: Context, ask: Asker) -> Goa
     lexicon = Lexicon.of(context.schema, context.records)
     if readings.unsure:
         ways = readings.ways
-        chosen = ask.choose("What is meant?", (*(said_back(way, lexicon) for way in ways), "none of these"))
+        chosen = ask.choose("What is meant?", (*(in_words(way, lexicon) for way in ways), "none of these"))
         if chosen == len(ways):
             return ask.line("The sentence in other words")
-        goal = goal.model_copy(update={"read_as": told_apart(ways[int(chosen)])})
+        goal = goal.model_copy(update={"read_as": duty_lines(ways[int(chosen)])})
         readings = as_chosen(readings, goal.read_as)
     if readings.statements:
         meant = _which_reading(goal, readings, context.schema, lexicon, ask)

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from gnrs_ppl.context.files import parse_json, read_text, validated
 from gnrs_ppl.context.limits import SENTENCE
 from gnrs_ppl.context.types import Actions, Attributes, Frozen, Schema
-from gnrs_ppl.reading.opinions import read, told_apart
+from gnrs_ppl.reading.opinions import duty_lines, read
 from gnrs_ppl.reading.plain import as_data, declare_name
 from gnrs_ppl.reading.types import Readings
 
@@ -99,5 +99,5 @@ def _told(row: Row, readings: Readings) -> dict[str, Any]:
         "statements": told["statements"],
         "unheld": told["unheld"],
         "unsure": readings.unsure,
-        "others": [list(told_apart(way)) for way in readings.others],
+        "others": [list(duty_lines(way)) for way in readings.others],
     }

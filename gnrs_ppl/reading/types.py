@@ -374,6 +374,12 @@ class Readings:
         What follows a breach, where the sentence says so.
     unheld : tuple of Unheld
         Words on data that no attribute can hold.
+    probability : float
+        That the sentence means just this, as the network has it.
+    unsure : bool
+        Whether a person has to say that this is meant.
+    others : tuple of Readings
+        What else the sentence may mean.
     """
 
     sentence: str
@@ -385,6 +391,14 @@ class Readings:
     evidence: EvidenceRead | None = None
     procedure: ProcedureRead | None = None
     unheld: tuple[Unheld, ...] = ()
+    probability: float = 1.0
+    unsure: bool = False
+    others: tuple[Readings, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Readings, ...]:
+        """All that it may mean, the most probable first."""
+        return (self, *self.others)
 
     def words(self, span: Span) -> str:
         """The words of a span."""

@@ -50,7 +50,7 @@ def clause_of(reading: Reading, lexicon: Lexicon) -> str:
     return clause + (". It is working time" if reading.time and reading.time.working_days else "")
 
 
-def said_back(readings: Readings, lexicon: Lexicon) -> str:
+def in_words(readings: Readings, lexicon: Lexicon) -> str:
     """All that a sentence asks as it is read, each duty as a sentence of a rule's text."""
     clauses = [clause_of(statement.best, lexicon) for statement in readings.statements]
     return " ".join(f"{clause.removesuffix('.')}." for clause in clauses)

@@ -1,0 +1,148 @@
+"""A sentence read by a trained network and by rules, and what both together make of it: sure, a question, or no.
+
+The two are built in different ways, so that where they agree they are hardly ever wrong. Where they differ nothing is
+decided: :class:`~gnrs_ppl.reading.types.Readings` lists what else the sentence may mean, and a draft asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from gnrs_ppl.context.types import Attribute, Channel, Schema
+from gnrs_ppl.reading import reader
+from gnrs_ppl.reading.data import said_of_data
+from gnrs_ppl.reading.equivalence import Duty, duties
+from gnrs_ppl.reading.learned import MOST, Learned, learned
+from gnrs_ppl.reading.network import shipped
+from gnrs_ppl.reading.placed import placed
+from gnrs_ppl.reading.reader import vocabulary
+from gnrs_ppl.reading.types import Readings
+
+SURE_TOGETHER = 0.5
+"""Probability from which the network's reading is believed where the rules read the same."""
+SURE_ALONE = 0.97
+"""Probability from which it is believed against another reading."""
+LIKELIER = 0.5
+"""More likely than not."""
+LIKELY = 0.1
+"""Readings less probable than this are not asked about."""
+MOST_WAYS = 4
+"""Readings that a person is asked to choose from."""
+
+
+def read(
+    sentence: str, schema: Schema, logs: Sequence[Channel] = (), attributes: Sequence[Attribute] = ()
+) -> Readings:
+    """A sentence as it is read, with what else it may mean.
+
+    Parameters
+    ----------
+    sentence : str
+        What a person asks for, in English: one sentence or a few.
+    schema : Schema
+        The names that may be meant, with their phrases.
+    logs : sequence of Channel
+        The logs that are kept; of evidence nothing is read where none is given.
+    attributes : sequence of Attribute
+        What the logs record beside; of conditions on data nothing is read where none is given.
+
+    Returns
+    -------
+    Readings
+        The most probable reading; ``others`` where a person has to say which is meant.
+
+    Raises
+    ------
+    InputError
+        The sentence is longer than the 2,000 characters of a goal's.
+    """
+    by_rules = reader.read(sentence, schema, logs, attributes)
+    return joined(by_rules, schema, attributes)
+
+
+def joined(by_rules: Readings, schema: Schema, attributes: Sequence[Attribute] = ()) -> Readings:
+    """What the rules read of a sentence, with what the network reads of it."""
+    ways = by_network(text_of_duties(by_rules), schema)
+    if not ways or (not ways[0].statements and not by_rules.statements):
+        return by_rules
+    by_meaning = _by_meaning(ways, by_rules, schema, attributes)
+    stated = duties(by_rules)
+    first, lead = next(iter(by_meaning.items()))
+    if stated and stated in by_meaning:
+        by_meaning[stated] = replace(by_rules, probability=by_meaning[stated].probability)
+    conditional = ways[0].conditional > LIKELIER and not any(
+        s.best.data or s.best.condition for s in by_rules.statements
+    )
+    if first == stated and lead.probability >= SURE_TOGETHER and not conditional:
+        return by_meaning[stated]
+    if first and lead.probability >= SURE_ALONE and not conditional:
+        return lead
+    options = [way for meaning, way in by_meaning.items() if meaning and way.probability >= LIKELY]
+    if stated and by_meaning.get(stated) not in options:
+        options.append(by_meaning.get(stated, replace(by_rules, probability=0.0)))
+    if not options:
+        return by_rules
+    best, *others = options[:MOST_WAYS]
+    return replace(best, others=tuple(others), unsure=True)
+
+
+@lru_cache(maxsize=256)
+def by_network(text: str, schema: Schema) -> tuple[Learned, ...]:
+    """The meanings of a text by the weights of this version, most probable first."""
+    return learned(text, schema, MOST, shipped())
+
+
+def text_of_duties(readings: Readings) -> str:
+    """The text with spaces where it tells which logs show a duty, or what follows a breach."""
+    letters = list(readings.sentence)
+    spans = [*(readings.evidence.spans if readings.evidence else ())]
+    if readings.procedure and readings.procedure.follows_breach:
+        spans += readings.procedure.spans
+    for start, end in spans:
+        letters[start:end] = " " * (end - start)
+    return "".join(letters)
+
+
+def duty_lines(readings: Readings) -> tuple[str, ...]:
+    """What the statements ask, a line a duty, as a goal's ``read_as`` holds it."""
+    return tuple(sorted(_line(duty) for duty in duties(readings)))
+
+
+def _line(duty: Duty) -> str:
+    parts = [f"{duty.template}({' | '.join(sorted(duty.openers))} -> {' | '.join(sorted(duty.targets))})"]
+    parts += [f"count {duty.times}"] if duty.times != 1 else []
+    parts += [f"unless {' | '.join(sorted(duty.excuses))}"] if duty.excuses else []
+    parts += [f"only {' | '.join(sorted(duty.only))}"] if duty.only else []
+    return " ".join([*parts, *filter(None, (duty.who, duty.time))])
+
+
+def as_chosen(readings: Readings, chosen: Sequence[str]) -> Readings:
+    """Of what a sentence may mean that which a person chose; as it is where none was chosen, or none is that."""
+    way = next((way for way in readings.ways if duty_lines(way) == tuple(chosen)), None)
+    return replace(way, unsure=False, others=()) if chosen and way is not None else readings
+
+
+def _by_meaning(
+    ways: Sequence[Learned], by_rules: Readings, schema: Schema, attributes: Sequence[Attribute]
+) -> dict[frozenset[Duty], Readings]:
+    """The network's meanings with what is read by words beside (data, logs, procedure), most probable first."""
+    data = said_of_data(by_rules.sentence, attributes, vocabulary(schema)).found
+    merged: dict[frozenset[Duty], Readings] = {}
+    for way in ways:
+        typed = replace(
+            by_rules,
+            statements=way.statements,
+            unread=(),
+            background=(),
+            nothing="" if way.statements else "no_duty",
+            otherwise=(),
+            probability=way.probability,
+        )
+        typed = placed(typed, data, attributes)
+        meaning = duties(typed)
+        same = merged.get(meaning)
+        total = typed.probability + (same.probability if same else 0.0)
+        merged[meaning] = replace(same or typed, probability=min(1.0, total))
+    return dict(sorted(merged.items(), key=lambda item: -item[1].probability))
