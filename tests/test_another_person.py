@@ -24,6 +24,8 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.rule.canonical import canonical
 
+pytestmark = pytest.mark.usefixtures("rules_alone")
+
 __all__ = ["scene"]
 ROOT = Path(__file__).resolve().parent.parent
 TEXTBOOK = ROOT.parent / "shared" / "eventlogs" / "textbook" / "running-example.csv"

@@ -131,6 +131,7 @@ def test_what_a_person_took_out_stays_out(tmp_path: Path) -> None:
     assert names["total_eur"]["unit"] == "USD"
 
 
+@pytest.mark.usefixtures("rules_alone")
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [

@@ -100,6 +100,7 @@ def test_what_is_offered_is_told_and_drafted_only_where_a_pin_asks_for_it(tmp_pa
     assert (counts["satisfied"], sum(counts.values()) - counts.get("not_activated", 0)) == (kept, len(posted))
 
 
+@pytest.mark.usefixtures("rules_alone")
 @pytest.mark.parametrize(
     ("sentence", "slots"),
     [

@@ -145,7 +145,9 @@ def _random(seed: int, acts: int, sharp: float) -> Logits:
 def test_the_decoder_lists_what_enumeration_lists(seed: int) -> None:
     """On two acts, sharp logits: each meaning as probable as the sum over all joint choices that have it."""
     found = _random(seed, 2, 9.0)
-    every = [choice for part in _choices(found, 1.0) for choice in part]
+    every, second = _choices(found, 1.0)
+    every += [choice for choices in second.acts.values() for choice in choices]
+    every += [*second.pairs.values(), *(c for c in second.ways.values() if c.name[1] < c.name[2])]
     if math.prod(len(c.values) for c in every) > 30_000:
         return
     sums: dict[Meaning, float] = {}

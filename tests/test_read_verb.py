@@ -257,7 +257,7 @@ def test_whatever_is_written_gives_a_row_that_adds_up(text: str) -> None:
     assert (row["template"] is None) == (row["activities"] == []) == (row["reason"] is not None)
     assert set(row["activities"]) <= {action["name"] for action in SCHEMA}
     for statement in row["statements"]:
-        assert sum(reading["probability"] for reading in statement["readings"]) == pytest.approx(1, abs=1e-3)
+        assert 0 < sum(reading["probability"] for reading in statement["readings"]) <= 1 + 1e-3
         for reading in statement["readings"]:
             for act in reading["targets"]:
                 assert text[slice(*act["span"])] == act["words"]

@@ -23,6 +23,7 @@ from gnrs_ppl.reading.decoder import Weighed, meaning_of
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, learned
 from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
+from gnrs_ppl.reading.opinions import AGREEMENT, SURE, weighed
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Readings
 from training.labels import OUT
@@ -41,7 +42,7 @@ def gold(e: dict[str, Any]) -> dict[tuple[str, int, int], int]:
 
 
 def outcome(
-    e: dict[str, Any], network: Network, temperature: float, with_rules: bool
+    e: dict[str, Any], network: Network, temperature: float, agreement: float
 ) -> dict[str, Any] | None:
     """What is read of an example: probabilities, and what is right; None where its names make no schema."""
     acts = [{"name": label, **({"phrase": phrase} if phrase else {})} for label, phrase in e["acts"]]
@@ -73,29 +74,30 @@ def outcome(
         return frozenset(d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in duties)
 
     wanted = plain(wanted)
-    sums: dict[frozenset[Duty], float] = defaultdict(float)
-    for way in ways:
-        sums[plain(duties(Readings(text, way.statements)))] += way.probability
-    read = sorted(sums, key=lambda duties: -sums[duties])
-    row = {
-        "probability": sums[read[0]],
+    by_rules = reader.read(text, schema)
+    row: dict[str, Any] = {
         "refused": bool(e["refused"]),
         "reason": e["refused"],
-        "drafts": bool(read[0]),
-        "right": read[0] == wanted,
-        "core": core(read[0]) == core(wanted),
-        "ways": [(sums[duties], duties == wanted) for duties in read[:4]],
         "conditional": ways[0].conditional,
         "condition": e["condition"],
         "twin": e["twin"],
         "text": text,
+        "rules": plain(duties(by_rules)) == wanted,
+        "network_probability": ways[0].probability,
+        "unread": len(by_rules.unread),
     }
-    if with_rules:
-        by_rules = reader.read(text, schema)
-        stated = plain(duties(by_rules))
-        row |= {"rules": stated == wanted, "rules_draft": bool(stated), "agree": stated == read[0]}
-        row["rules_core"], row["unread"] = core(stated) == core(wanted), len(by_rules.unread)
-        row["rules_probability"] = float(np.prod([s.best.probability for s in by_rules.statements]))
+    for name, factor in (("network", 0.0), ("both", agreement)):
+        sums: dict[frozenset[Duty], float] = defaultdict(float)
+        for way in weighed(by_rules, ways, schema, agreement=factor) if factor else ways:
+            sums[plain(duties(Readings(text, way.statements)))] += way.probability
+        read = sorted(sums, key=lambda duties: -sums[duties])
+        row[name] = {
+            "probability": sums[read[0]],
+            "drafts": bool(read[0]),
+            "right": read[0] == wanted,
+            "core": core(read[0]) == core(wanted),
+            "ways": [(sums[d], d == wanted, d == plain(duties(by_rules))) for d in read[:6]],
+        }
     return row
 
 
@@ -109,33 +111,30 @@ def calibration_error(rows: Sequence[dict[str, Any]]) -> float:
 
 
 def line(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    """A set in a line."""
-    duties = [r for r in rows if not r["refused"]]
+    """A set in a few lines: rules alone, the network alone, both."""
     none = [r for r in rows if r["refused"]]
-    twins = [(a, b) for a, b in pairwise(rows) if b["twin"]]
-    sure = [r for r in rows if r["drafts"] and r["probability"] >= 0.9]
-    parts = [
-        f"{name}: {len(rows)}, right {np.mean([r['right'] for r in rows]):.3f}",
-        f"core {np.mean([r['core'] for r in rows]):.3f}",
-        f"of duties {np.mean([r['right'] for r in duties]):.3f}" if duties else "",
-        f"none left {sum(not r['drafts'] for r in none)} of {len(none)}" if none else "",
-        f"within four {np.mean([any(x for _, x in r['ways']) for r in rows]):.3f}",
-        f"P >= .9: {len(sure) / len(rows):.3f} at {np.mean([r['right'] for r in sure]):.3f}" if sure else "",
-        f"calibration error {calibration_error(rows):.3f}",
-        f"twins {np.mean([a['right'] and b['right'] for a, b in twins]):.3f} of {len(twins)}"
-        if twins
-        else "",
+    lines = [
+        f"{name}: {len(rows)} sentences, {len(none)} of which state nothing to draft",
+        f"  rules: right {np.mean([r['rules'] for r in rows]):.3f}",
     ]
-    if "rules" in rows[0]:
-        agree = [r for r in rows if r["agree"] and r["drafts"]]
-        parts += [
-            f"rules {np.mean([r['rules'] for r in rows]):.3f}",
-            f"core {np.mean([r['rules_core'] for r in rows]):.3f}",
-            f"agree {len(agree) / len(rows):.3f} at {np.mean([r['right'] for r in agree]):.3f}"
-            if agree
+    for reader_ in ("network", "both"):
+        parts = [r[reader_] for r in rows]
+        sure = [p for p in parts if p["drafts"] and p["probability"] >= SURE]
+        twins = [(a[reader_], b[reader_]) for a, b in pairwise(rows) if b["twin"]]
+        left = sum(not r[reader_]["drafts"] for r in none)
+        told = [
+            f"  {reader_}: right {np.mean([p['right'] for p in parts]):.3f}",
+            f"acts and templates {np.mean([p['core'] for p in parts]):.3f}",
+            f"within four {np.mean([any(w[1] for w in p['ways'][:4]) for p in parts]):.3f}",
+            f"sure {len(sure) / len(rows):.3f} at {np.mean([p['right'] for p in sure]):.3f}" if sure else "",
+            f"left undrafted {left} of {len(none)}" if none else "",
+            f"calibration error {calibration_error(parts):.3f}",
+            f"twins both right {np.mean([a['right'] and b['right'] for a, b in twins]):.3f} of {len(twins)}"
+            if twins
             else "",
         ]
-    return ", ".join(filter(None, parts))
+        lines.append(", ".join(filter(None, told)))
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -144,7 +143,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--first", type=int, default=10**9)
-    parser.add_argument("--rules", action="store_true")
+    parser.add_argument("--agreement", type=float, default=AGREEMENT)
     parser.add_argument("--rows", type=Path)
     parser.add_argument("--temperature", type=float, default=TEMPERATURE)
     options = parser.parse_args()
@@ -159,7 +158,7 @@ def main() -> None:
         name = f"{e['source']} {e['split']}"
         if name not in options.sets or len(by_set[name]) >= options.first or e["refused"] is None:
             continue
-        if (row := outcome(e, network, options.temperature, options.rules)) is not None:
+        if (row := outcome(e, network, options.temperature, options.agreement)) is not None:
             by_set[name].append(row)
     for name in options.sets:
         print(line(name, by_set[name]), flush=True)

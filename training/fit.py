@@ -132,7 +132,7 @@ class Preparer:
         acts = [a for a in range(len(e["acts"])) if a in stated]
         rest = [a for a in range(len(e["acts"])) if a not in stated]
         r.shuffle(rest)
-        acts += rest[: max(0, r.randint(6, 12) - len(acts))] if len(rest) > 8 or r.random() < 0.3 else rest
+        acts += rest[: max(0, r.randint(6, 12) - len(acts))] if len(rest) > 8 and r.random() < 0.7 else rest
         if stated and e["refused"] in ("", None) and r.random() < 0.06:
             lost = r.choice(sorted(stated))
             acts.remove(lost)
@@ -141,7 +141,9 @@ class Preparer:
             else:
                 acts = [lost]
         order: list[int | None] = [*acts]
-        extra = r.sample(others, r.randint(1, 4)) if r.random() < 0.35 else []
+        extra = r.sample(others, r.randint(1, 4)) if r.random() < 0.3 else []
+        extra = r.sample(others, r.randint(8, 20)) if r.random() < 0.08 else extra
+        extra += siblings(e, acts, r) if r.random() < 0.35 else []
         order += [None] * len(extra)
         r.shuffle(order)
         return self.row(e, order, extra, drop=True)
@@ -155,6 +157,21 @@ def acts_of(e: dict[str, Any]) -> set[int]:
         | {a for v in e["excused"] for a in v[:2]}
         | {m[2] for m in e["mentions"]}
     )
+
+
+def siblings(e: dict[str, Any], acts: Sequence[int], r: random.Random) -> list[tuple[str, str]]:
+    """Acts that share words with those of an example and are none of them: one's beginning, another's end."""
+    words = [(e["acts"][a][1] or e["acts"][a][0]).replace("_", " ").split() for a in acts]
+    words = [w for w in words if len(w) > 1]
+    known = {" ".join(w).lower() for w in words}
+    made = list[tuple[str, str]]()
+    for _ in range(r.randint(1, 5) if len(words) > 1 else 0):
+        one, other = r.sample(words, 2)
+        mixed = " ".join([one[0], *other[1:]])
+        if mixed.lower() not in known:
+            known.add(mixed.lower())
+            made.append((mixed[:1].upper() + mixed[1:], r.choice(["", mixed])))
+    return made
 
 
 def joined(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any] | None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnrs_ppl.reading.network import REFUSED, RELATIONS, SYMMETRIC, UNARY, Array, Logits
 
@@ -121,60 +120,86 @@ def meanings(logits: Logits, temperature: float = 1.0) -> list[Weighed]:
     return [Weighed(meaning, weight / total) for meaning, weight in ordered]
 
 
-def _choices(logits: Logits, temperature: float) -> tuple[list[_Choice], list[_Choice]]:
+def _choices(logits: Logits, temperature: float) -> tuple[list[_Choice], _Second]:
     """Choices of what is stated, then of what is said of it."""
-    n = len(logits.unary)
-
-    def choice(name: tuple[str, int, int], values: Array) -> _Choice:
-        logs = _log_softmax(values / temperature)
-        order = np.argsort(-logs, kind="stable")
-        return _Choice(
-            name, tuple((int(v), float(logs[v])) for v in order if logs[v] > logs[order[0]] + _LEAST)
-        )
-
-    def flag(name: tuple[str, int, int], value: float) -> _Choice:
-        return choice(name, np.array([0.0, value], np.float32))
-
     relation = logits.relation.copy()
     for kind in map(RELATIONS.index, SYMMETRIC):
         relation[..., kind] = (logits.relation[..., kind] + logits.relation[..., kind].T) / 2
-    apart = [(i, j) for i in range(n) for j in range(n) if i != j]
-    first = [choice(("refused", 0, 0), logits.refused)]
-    first += [choice(("unary", i, 0), logits.unary[i]) for i in range(n)]
-    first += [choice(("relation", i, j), relation[i, j]) for i, j in apart]
-    second = [choice(("count", i, 0), logits.counts[i]) for i in range(n)]
-    second += [flag(("should", i, 0), logits.should[i]) for i in range(n)]
-    second += [choice(("by", i, r), logits.by[i, r]) for i in range(n) for r in range(logits.by.shape[1])]
-    second += [choice(("excused", i, j), logits.excused[i, j]) for i, j in apart]
-    second += [choice(("person", i, j), logits.person[i, j]) for i, j in apart]
-    ways = (logits.ways + logits.ways.T) / 2
-    second += [flag(("ways", i, j), ways[i, j]) for i, j in apart if i < j]
-    second += [
-        flag(("deadline", d, j), logits.deadline[d, j]) for d in range(len(logits.deadline)) for j in range(n)
-    ]
+
+    def flags(values: Array) -> Array:
+        return np.stack([np.zeros_like(values), values], -1)
+
+    def of(kind: str, values: Array) -> list[_Choice]:
+        return _of_head(kind, values / temperature)
+
+    first = of("refused", logits.refused[None, None])
+    first += of("unary", logits.unary[:, None])
+    first += [choice for choice in of("relation", relation) if choice.name[1] != choice.name[2]]
+    second = _Second({}, {}, {})
+    second.add(of("count", logits.counts[:, None]), 1)
+    second.add(of("should", flags(logits.should[:, None])), 1)
+    second.add(of("by", logits.by), 1)
+    second.add(of("excused", logits.excused), 2)
+    second.add(of("deadline", flags(logits.deadline)), 2)
+    second.pairs.update(((c.name[1], c.name[2]), c) for c in of("person", logits.person))
+    second.ways.update(
+        ((c.name[1], c.name[2]), c) for c in of("ways", flags(logits.ways + logits.ways.T) / np.float32(2))
+    )
     return first, second
 
 
+class _Second(NamedTuple):
+    """Choices that say something of what is stated: by the act they concern, the pair, the two ways of a duty."""
+
+    acts: dict[int, list[_Choice]]
+    pairs: dict[tuple[int, int], _Choice]
+    ways: dict[tuple[int, int], _Choice]
+
+    def add(self, choices: Iterable[_Choice], place: int) -> None:
+        """Enter choices of which one number of the name is the act they concern."""
+        for choice in choices:
+            if choice.name[0] != "excused" or choice.name[1] != choice.name[2]:
+                self.acts.setdefault(int(choice.name[place]), []).append(choice)
+
+    def concerning(self, chosen: _Chosen) -> Iterator[_Choice]:
+        """The choices that can say something of what is stated."""
+        pairs = [(i, j) for (what, i, j), _ in chosen if what == "relation"]
+        alone = {i for (what, i, _), _ in chosen if what == "unary"}
+        acts = sorted({a for pair in pairs for a in pair} | alone)
+        for act in acts:
+            yield from self.acts.get(act, ())
+        yield from (self.pairs[pair] for pair in pairs)
+        yield from (self.ways[i, j] for i in acts for j in acts if i < j)
+
+
+def _of_head(kind: str, values: Array) -> list[_Choice]:
+    """Choices of a head with two places, (n, m, values), what is negligible left out."""
+    logs = values.astype(np.float64)
+    logs -= logs.max(-1, keepdims=True)
+    logs -= np.log(np.exp(logs).sum(-1, keepdims=True))
+    order = np.argsort(-logs, -1, kind="stable")
+    logs = np.take_along_axis(logs, order, -1)
+    sizes = (logs > logs[..., :1] + _LEAST).sum(-1)
+    listed = zip(order.tolist(), logs.tolist(), sizes.tolist(), strict=True)
+    return [
+        _Choice((kind, i, j), tuple(zip(o[:size], w[:size], strict=True)))
+        for i, row in enumerate(listed)
+        for j, (o, w, size) in enumerate(zip(*row, strict=True))
+    ]
+
+
 _LEAST = math.log(NEGLIGIBLE)
-
-
-def _log_softmax(values: Array) -> NDArray[np.float64]:
-    shifted = values.astype(np.float64) - float(values.max())
-    return np.asarray(shifted - np.log(np.exp(shifted).sum()), np.float64)
-
-
 _Chosen = tuple[tuple[tuple[str, int, int], int], ...]
 
 
-def _joint(first: Iterable[_Choice], second: Sequence[_Choice]) -> Iterator[tuple[_Chosen, float]]:
+def _joint(first: Iterable[_Choice], second: _Second) -> Iterator[tuple[_Chosen, float]]:
     """Joint choices with their log probabilities, what is negligible left out; values of 0 are not listed."""
     likeliest = _listed(first)
     for chosen, weight in likeliest:
         if chosen and chosen[0][0][0] == "refused":  # what it states is not looked at
             yield chosen[:1], weight
             continue
-        stated = _Stated.of(chosen)
-        for more, further in _listed(choice for choice in second if stated.concerns(choice.name)):
+        for more, further in _listed(second.concerning(chosen)):
             if weight + further > likeliest[0][1] + _LEAST:
                 yield chosen + more, weight + further
 
@@ -196,28 +221,6 @@ def _listed(choices: Iterable[_Choice]) -> list[tuple[_Chosen, float]]:
         longer.sort(key=lambda one: -one[1])
         beam = [one for one in longer[:MOST] if one[1] > longer[0][1] + _LEAST]
     return beam
-
-
-class _Stated(NamedTuple):
-    """Pairs of acts that a sentence relates, and all acts that it says something of."""
-
-    pairs: set[tuple[int, int]]
-    acts: set[int]
-
-    @classmethod
-    def of(cls, chosen: _Chosen) -> _Stated:
-        pairs = {(i, j) for (what, i, j), _ in chosen if what == "relation"}
-        alone = {i for (what, i, _), _ in chosen if what == "unary"}
-        return cls(pairs, {a for pair in pairs for a in pair} | alone)
-
-    def concerns(self, name: tuple[str, int, int]) -> bool:
-        """Whether a choice can say something of what is stated."""
-        kind, i, j = name
-        if kind == "ways":
-            return {i, j} <= self.acts
-        if kind == "person":
-            return (i, j) in self.pairs
-        return (j if kind in ("excused", "deadline") else i) in self.acts
 
 
 def meaning_of(chosen: dict[tuple[str, int, int], int]) -> Meaning | None:

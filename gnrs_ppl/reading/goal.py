@@ -11,6 +11,7 @@ from functools import lru_cache
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Attribute, Channel, Goal, Schema
 from gnrs_ppl.reading.opinions import as_chosen, read
+from gnrs_ppl.reading.reader import read as by_rules
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Condition, Force
 
@@ -59,7 +60,13 @@ def _overlap(one: Span, other: Span) -> bool:
 def _read(
     goal: Goal, schema: Schema, logs: tuple[Channel, ...], attributes: tuple[Attribute, ...]
 ) -> Readings:
-    """The goal's sentence, read against the schema, the logs that are declared and what they record, as chosen."""
+    """The goal's sentence, read against the schema, the logs that are declared and what they record, as chosen.
+
+    Fields that a person filled say what is asked; the sentence is then read by rules alone, as the benchmark's
+    tables and weights have it.
+    """
+    if goal.required or goal.forbidden or goal.permitted:
+        return by_rules(goal.intent, schema, logs, attributes)
     return as_chosen(read(goal.intent, schema, logs, attributes), goal.read_as)
 
 

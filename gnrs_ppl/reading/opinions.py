@@ -18,18 +18,30 @@ from gnrs_ppl.reading.learned import MOST, Learned, learned
 from gnrs_ppl.reading.network import shipped
 from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.reader import vocabulary
-from gnrs_ppl.reading.types import Readings
+from gnrs_ppl.reading.types import Nothing, Readings
 
-SURE_TOGETHER = 0.5
-"""Probability from which the network's reading is believed where the rules read the same."""
-SURE_ALONE = 0.97
-"""Probability from which it is believed against another reading."""
+AGREEMENT = 20.0
+"""How many times likelier a meaning is that the rules read as well (``training/calibrate.py``)."""
+UNLISTED = 0.005
+"""Probability of what the rules read where the network does not list it, before the rules have their say."""
+SURE = 0.9
+"""Probability from which nobody is asked (``training/calibrate.py``)."""
 LIKELIER = 0.5
 """More likely than not."""
-LIKELY = 0.1
-"""Readings less probable than this are not asked about."""
+LIKELY = 0.08
+"""Meanings less probable than this are not asked about."""
 MOST_WAYS = 4
-"""Readings that a person is asked to choose from."""
+"""Meanings that a person is asked to choose from."""
+REASONS: dict[str, Nothing] = {
+    "": "no_duty",
+    "no_duty": "no_duty",
+    "no_act": "no_such_act",
+    "no_field": "no_condition",
+    "no_role": "no_such_role",
+    "no_time": "no_condition",
+    "unclear": "no_duty",
+}
+"""The network's reasons why nothing is to be drafted, in the words of a reading."""
 
 
 def read(
@@ -65,27 +77,42 @@ def read(
 def joined(by_rules: Readings, schema: Schema, attributes: Sequence[Attribute] = ()) -> Readings:
     """What the rules read of a sentence, with what the network reads of it."""
     ways = by_network(text_of_duties(by_rules), schema)
-    if not ways or (not ways[0].statements and not by_rules.statements):
+    if not ways:
         return by_rules
-    by_meaning = _by_meaning(ways, by_rules, schema, attributes)
-    stated = duties(by_rules)
-    first, lead = next(iter(by_meaning.items()))
-    if stated and stated in by_meaning:
-        by_meaning[stated] = replace(by_rules, probability=by_meaning[stated].probability)
+    options = weighed(by_rules, ways, schema, attributes)
+    lead = options[0]
+    if not lead.statements and (not by_rules.statements or lead.probability >= SURE):
+        return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
     conditional = ways[0].conditional > LIKELIER and not any(
         s.best.data or s.best.condition for s in by_rules.statements
     )
-    if first == stated and lead.probability >= SURE_TOGETHER and not conditional:
-        return by_meaning[stated]
-    if first and lead.probability >= SURE_ALONE and not conditional:
+    if lead.statements and lead.probability >= SURE and not conditional:
         return lead
-    options = [way for meaning, way in by_meaning.items() if meaning and way.probability >= LIKELY]
-    if stated and by_meaning.get(stated) not in options:
-        options.append(by_meaning.get(stated, replace(by_rules, probability=0.0)))
-    if not options:
-        return by_rules
-    best, *others = options[:MOST_WAYS]
+    likely = [way for way in options if way.statements and way.probability >= LIKELY]
+    best, *others = (likely or [way for way in options if way.statements])[:MOST_WAYS]
     return replace(best, others=tuple(others), unsure=True)
+
+
+def weighed(
+    by_rules: Readings,
+    ways: Sequence[Learned],
+    schema: Schema,
+    attributes: Sequence[Attribute] = (),
+    agreement: float = AGREEMENT,
+) -> list[Readings]:
+    """All meanings of a sentence that either reader lists, most probable first; that it has none is one of them.
+
+    The network's probability of what the rules read is multiplied by ``agreement``, and all are made to sum to 1.
+    """
+    by_meaning = _by_meaning(ways, by_rules, schema, attributes)
+    stated = duties(by_rules)
+    listed = by_meaning.get(stated)
+    by_meaning[stated] = replace(
+        by_rules, probability=agreement * (listed.probability if listed else UNLISTED)
+    )
+    total = sum(way.probability for way in by_meaning.values())
+    options = [replace(way, probability=way.probability / total) for way in by_meaning.values()]
+    return sorted(options, key=lambda way: -way.probability)
 
 
 @lru_cache(maxsize=256)
@@ -127,7 +154,7 @@ def as_chosen(readings: Readings, chosen: Sequence[str]) -> Readings:
 def _by_meaning(
     ways: Sequence[Learned], by_rules: Readings, schema: Schema, attributes: Sequence[Attribute]
 ) -> dict[frozenset[Duty], Readings]:
-    """The network's meanings with what is read by words beside (data, logs, procedure), most probable first."""
+    """The network's meanings with what is read by words beside: data, logs, procedure."""
     data = said_of_data(by_rules.sentence, attributes, vocabulary(schema)).found
     merged: dict[frozenset[Duty], Readings] = {}
     for way in ways:
@@ -145,4 +172,4 @@ def _by_meaning(
         same = merged.get(meaning)
         total = typed.probability + (same.probability if same else 0.0)
         merged[meaning] = replace(same or typed, probability=min(1.0, total))
-    return dict(sorted(merged.items(), key=lambda item: -item[1].probability))
+    return merged

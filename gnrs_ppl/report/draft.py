@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
-from rich.text import Text
 
 from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.report.data import search_data
 from gnrs_ppl.report.reading import beside_in_words, print_account, print_short, reading_in_words
-from gnrs_ppl.safe_text import visible
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -29,18 +27,15 @@ if TYPE_CHECKING:
 def print_ways(asked: Asked) -> None:
     """What a sentence may mean, numbered, the words in bold that another way has not."""
     console = _console()
+    many = len(asked.readings) > 1
     console.print(
-        "The sentence is not sure to mean one thing. Which of these?"
-        if len(asked.readings) > 1
-        else "Is this meant?"
+        shown("The sentence may mean several things. Which of these?" if many else "Is this meant?")
     )
-    words = [set(said.split()) for said in asked.readings]
-    shared = set[str].intersection(*words) if len(words) > 1 else words[0]
+    common = set[str].intersection(*(set(said.split()) for said in asked.readings))
     for number, said in enumerate(asked.readings, 1):
-        line = Text(f"{number}. ")
+        line = shown(f"{number}. ")
         for word in said.split(" "):
-            line.append(visible(word), "bold" if word not in shared else "")
-            line.append(" ")
+            line.append_text(shown(f"{word} ", "bold" if word not in common else ""))
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
