@@ -287,35 +287,34 @@ def rules_stated(context: Context) -> int:
 def _refuse(context: Context) -> None:
     """Raise what speaks against the goal's sentence on these records, before anything is searched."""
     from gnrs_ppl.candidates.refusals import refusal
-    from gnrs_ppl.reading.goal import readings_of
+    from gnrs_ppl.reading.goal import readings_of, states_fields
 
     readings = readings_of(context)
-    asks = readings.unsure and not _states_fields(context)
+    asks = readings.unsure and not states_fields(context)
     refused = [refusal(context, way) for way in (readings.ways if asks else (readings,))]
     if all(refused) and refused[0] is not None:
         raise refused[0]
     if asks:
         from gnrs_ppl.realize.lexicon import Lexicon
+        from gnrs_ppl.report.reading import rows_in_words
         from gnrs_ppl.report.reading_clause import in_words
 
         lexicon = Lexicon.of(context.schema, context.records)
         ways = readings.ways
-        raise Asked([in_words(way, lexicon) for way in ways], [way.probability for way in ways])
-
-
-def _states_fields(context: Context) -> bool:
-    """Whether a person's fields or pools say what is asked, so that the sentence alone does not decide it."""
-    goal = context.goal
-    return bool(goal.required or goal.forbidden or goal.permitted) or context.pools is not None
+        raise Asked(
+            [in_words(way, lexicon) for way in ways],
+            [way.probability for way in ways],
+            [rows_in_words(way, context) for way in ways],
+        )
 
 
 def _refuse_neighbour(draft: Draft) -> None:
     """Raise where the sentence is all there is and a rule says none of what was read of it."""
     from gnrs_ppl.models.statements import says
-    from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
+    from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, states_fields
 
     rule, read = draft.structure, draft.readings.statements
-    if _states_fields(draft.context) or not read:
+    if states_fields(draft.context) or not read:
         return
     stated = rules_of(draft.readings)[draft.context.rule]
     if any(draft.said[number] for number in stated):

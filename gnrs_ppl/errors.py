@@ -57,12 +57,17 @@ class Asked(GnrsError):
         What it may mean, most probable first, each said back as a sentence.
     probabilities : sequence of float
         Of each.
+    acts : sequence of sequence of str
+        Of each, which words were read as which act, and how many rows it has.
     """
 
     exit_code = 4
 
-    def __init__(self, readings: Sequence[str], probabilities: Sequence[float]) -> None:
+    def __init__(
+        self, readings: Sequence[str], probabilities: Sequence[float], acts: Sequence[Sequence[str]] = ()
+    ) -> None:
         self.readings, self.probabilities = tuple(readings), tuple(probabilities)
+        self.acts = tuple(map(tuple, acts)) or ((),) * len(self.readings)
         many = "1 way, which is not sure" if len(readings) == 1 else f"{len(readings)} ways"
         super().__init__(
             one_line(f"the sentence can be read in {many}; choose with --reading N, or say it otherwise")

@@ -15,10 +15,12 @@ import yaml
 import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import load_context, with_sentence
+from gnrs_ppl.context.types import Schema
 from gnrs_ppl.draft import of_reading
 from gnrs_ppl.errors import Asked, InputError
 from gnrs_ppl.goals.write import new_goal
 from gnrs_ppl.reading import opinions, read
+from gnrs_ppl.reading.counts import as_written
 from gnrs_ppl.reading.goal import readings_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -171,3 +173,48 @@ def test_what_was_chosen_of_another_sentence_chooses_nothing(path: Path, unclear
     goal = context.goal.model_copy(update={"read_as": ("response(Nothing -> Like it)",)})
     readings = read(unclear, context.schema, context.records.channels)
     assert opinions.as_chosen(readings, goal.read_as) == readings
+
+
+CLAIMS = Schema.model_validate(
+    {
+        "actions": [
+            {"name": name}
+            for name in ("Register claim", "Settle claim", "SETTLED", "X_CODE", "Y_Check request")
+        ]
+    }
+)
+
+
+def test_of_two_acts_that_the_same_words_name_the_frequent_one_is_likelier() -> None:
+    text = "Once a claim is registered, it must be settled within 10 days."
+
+    frequent = {"Register claim": 5000, "Settle claim": 4983, "SETTLED": 2}
+    rare = frequent | {"Settle claim": 2, "SETTLED": 4983}
+
+    def share(rows: dict[str, int] | None) -> float:
+        ways = read(text, CLAIMS, rows=rows).ways
+        return sum(w.probability for w in ways if opinions.duty_lines(w) == (line,))
+
+    line = "response(Register claim -> Settle claim) P10D"
+    assert share(frequent) > share(None) > share(rare)
+    assert read(text, CLAIMS, rows=rare).unsure
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X_CODE must be preceded by Y_Check request.",
+        '"x code" must be preceded by "Y check request".',
+        "x-code must be preceded by y_check_request",
+    ],
+)
+def test_a_label_written_letter_for_letter_names_its_act(text: str) -> None:
+    readings = read(text, CLAIMS, rows={"X_CODE": 1, "Y_Check request": 1, "SETTLED": 9000})
+    assert not readings.unsure
+    assert opinions.duty_lines(readings) == ("precedence(X_CODE -> Y_Check request)",)
+    assert as_written(text, "X_CODE")
+
+
+def test_an_ordinary_word_is_no_label() -> None:
+    assert not as_written("It must be settled.", "SETTLED")
+    assert as_written("It must be SETTLED.", "SETTLED")

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.decoder import (
+    BOTH,
     Alone,
     Meaning,
     Related,
     Weighed,
     _choices,
+    apart,
     meaning_of,
     meanings,
 )
@@ -182,6 +184,16 @@ def _said(*stated: Related | Alone) -> frozenset[Duty]:
     )
     typed = Typed(text, SCHEMA, [a for a, _ in acts], durations(text), found)
     return duties(Readings(text, typed.statements(Weighed(meaning, 1.0), [])))
+
+
+def test_what_two_acts_share_is_split_between_them() -> None:
+    both = Meaning(frozenset({Related("response", 0, (1,)), Related("response", 0, (2,))}))
+    mentions = np.array([[5, 0, 0], [0, 0, 5], [0, 0, 4]], np.float32)
+    shares = {one.meaning: one.probability for one in apart([Weighed(both, 1.0)], mentions)}
+    alone = [Meaning(frozenset({Related("response", 0, (k,))})) for k in (1, 2)]
+    assert shares == pytest.approx({both: BOTH, alone[0]: (1 - BOTH) / 2, alone[1]: (1 - BOTH) / 2})
+    mentions[2] = [0, 5, 0]  # words of its own
+    assert apart([Weighed(both, 1.0)], mentions) == [Weighed(both, 1.0)]
 
 
 def test_a_succession_is_its_two_halves() -> None:

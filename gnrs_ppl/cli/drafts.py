@@ -257,8 +257,11 @@ def draft(
 def chosen_reading(asked: Asked, as_json: bool) -> int:
     """The number of the meaning that a person chooses of those printed; raises Asked where no terminal is."""
     if as_json:
-        ways = zip(asked.readings, asked.probabilities, strict=True)
-        listed = [{"reading": k, "says": says, "probability": p} for k, (says, p) in enumerate(ways, 1)]
+        ways = zip(asked.readings, asked.probabilities, asked.acts, strict=True)
+        listed = [
+            {"reading": k, "says": says, "probability": p, "acts": acts}
+            for k, (says, p, acts) in enumerate(ways, 1)
+        ]
         print(to_json({"readings": listed}))
         raise asked
     from gnrs_ppl.report.draft import print_ways

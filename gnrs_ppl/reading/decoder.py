@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from gnrs_ppl.reading.network import REFUSED, RELATIONS, SYMMETRIC, UNARY, Array
 
 NEGLIGIBLE = 1e-3
 """Share of the best joint choice below which another is left out."""
+BOTH = 0.3
+"""Share of a meaning that reads two acts from the same words."""
 MOST = 100
 """Joint choices that are kept at most while they are listed."""
 BACKWARD = ("precedence", "chain_precedence", "alternate_precedence")
@@ -255,6 +258,46 @@ def meaning_of(chosen: dict[tuple[str, int, int], int]) -> Meaning | None:
         frozenset((i, r, v == 1) for (what, i, r), v in chosen.items() if what == "by" and i in stated),
         frozenset((d, j) for what, d, j in chosen if what == "deadline" and j in stated),
         frozenset(i for what, i, _ in chosen if what == "should" and i in stated),
+    )
+
+
+def apart(weighed: Sequence[Weighed], mentions: Array) -> list[Weighed]:
+    """The meanings, those that read two acts from the same words also with either act alone.
+
+    One mention mostly names one act. What two acts share so keeps ``BOTH`` of its probability, each alone gets half
+    of the rest.
+
+    Parameters
+    ----------
+    weighed : sequence of Weighed
+    mentions : array of shape (acts, pieces)
+        Logits that a piece of the sentence names an act.
+    """
+    peaks = mentions.argmax(1) if mentions.size else []
+    sums: dict[Meaning, float] = {}
+    for meaning, probability in weighed:
+        acts = sorted({a for d in meaning.related for pair in d.pairs for a in pair})
+        acts += sorted({a for d in meaning.alone for a in d.acts} - set(acts))
+        pair = next(((i, j) for i, j in combinations(acts, 2) if peaks[i] == peaks[j]), None)
+        alone = [one for act in pair or () if (one := without(meaning, act)).related or one.alone]
+        shares = [(meaning, BOTH if alone else 1.0), *((one, (1 - BOTH) / len(alone)) for one in alone)]
+        for one, share in shares:
+            sums[one] = sums.get(one, 0.0) + share * probability
+    return sorted((Weighed(*item) for item in sums.items()), key=lambda one: -one.probability)
+
+
+def without(meaning: Meaning, act: int) -> Meaning:
+    """A meaning that says nothing of an act."""
+    related = (d._replace(targets=tuple(t for t in d.targets if t != act)) for d in meaning.related)
+    alone = (d._replace(acts=tuple(a for a in d.acts if a != act)) for d in meaning.alone)
+    return meaning._replace(
+        related=frozenset(d for d in related if d.targets and d.opener != act),
+        alone=frozenset(d for d in alone if d.acts),
+        excused=frozenset(x for x in meaning.excused if act not in x[:2]),
+        persons=frozenset(x for x in meaning.persons if act not in x[:2]),
+        by=frozenset(x for x in meaning.by if x[0] != act),
+        deadlines=frozenset(x for x in meaning.deadlines if x[1] != act),
+        should=meaning.should - {act},
     )
 
 

@@ -32,18 +32,33 @@ def readings_of(context: Context) -> Readings:
     Of two acts that words tell equally well the one that rows show is meant.
     """
     together: Readings | None = context.read_along and context.read_along.readings
-    kept_records = (context.records.channels, context.records.attributes)
+    kept_records = (context.records.channels, context.records.attributes, states_fields(context))
     if together or context.records.prospective:
         return together or _read(context.goal, context.schema, *kept_records)
-    said = _read(context.goal, context.schema, *kept_records)
+    rows = recorded(context)
+    said = _read(context.goal, context.schema, *kept_records, rows)
     unseen = [a for a in _acts_of(said) if ("action", a.activity) not in context.profile.counts]
     if not unseen:
         return said
     kept = tuple(a for a in context.schema.actions if ("action", a.name) in context.profile.counts)
-    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), *kept_records)
+    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), *kept_records, rows)
     instead = _acts_of(among)
     as_well = all(any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen)
     return among if as_well else said
+
+
+def states_fields(context: Context) -> bool:
+    """Whether a person's fields or pools say what is asked, so that the sentence alone does not decide it."""
+    goal = context.goal
+    return bool(goal.required or goal.forbidden or goal.permitted) or context.pools is not None
+
+
+def recorded(context: Context) -> tuple[tuple[str, int], ...]:
+    """How many rows of the log show each act; empty without a log."""
+    if context.records.prospective:
+        return ()
+    counts = context.profile.counts
+    return tuple((a.name, counts.get(("action", a.name), 0)) for a in context.schema.actions)
 
 
 def _acts_of(readings: Readings) -> list[ActRead]:
@@ -58,16 +73,21 @@ def _overlap(one: Span, other: Span) -> bool:
 
 @lru_cache(maxsize=512)
 def _read(
-    goal: Goal, schema: Schema, logs: tuple[Channel, ...], attributes: tuple[Attribute, ...]
+    goal: Goal,
+    schema: Schema,
+    logs: tuple[Channel, ...],
+    attributes: tuple[Attribute, ...],
+    fields: bool,
+    rows: tuple[tuple[str, int], ...] = (),
 ) -> Readings:
     """The goal's sentence, read against the schema, the logs that are declared and what they record, as chosen.
 
-    Fields that a person filled say what is asked; the sentence is then read by rules alone, as the benchmark's
-    tables and weights have it.
+    Where a person's fields or pools say what is asked, the sentence is read by rules alone, as the benchmark's tables
+    and weights have it.
     """
-    if goal.required or goal.forbidden or goal.permitted:
+    if fields:
         return by_rules(goal.intent, schema, logs, attributes)
-    return as_chosen(read(goal.intent, schema, logs, attributes), goal.read_as)
+    return as_chosen(read(goal.intent, schema, logs, attributes, dict(rows)), goal.read_as)
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:

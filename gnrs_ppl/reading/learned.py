@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.reading.decoder import BACKWARD, Alone, Meaning, Related, Weighed, meanings
+from gnrs_ppl.reading.decoder import BACKWARD, Alone, Meaning, Related, Weighed, apart, meanings
 from gnrs_ppl.reading.network import LONGEST, Array, Logits, Network, logits
 from gnrs_ppl.reading.quantities import Length, durations
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
@@ -80,7 +80,7 @@ def learned(
     places = _chosen(network, text, acts)
     output = logits(network, text, [acts[k] for k in places], roles, spans)
     typed = Typed(text, schema, [acts[k][0] for k in places], lengths, output)
-    weighed = meanings(output, temperature)
+    weighed = apart(meanings(output, temperature), output.mention)
     conditional = float(1 / (1 + np.exp(-output.condition / temperature)))
     return tuple(
         Learned(one.probability, typed.statements(one, weighed), one.meaning.refused, conditional)

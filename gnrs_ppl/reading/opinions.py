@@ -6,12 +6,13 @@ decided: :class:`~gnrs_ppl.reading.types.Readings` lists what else the sentence 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.reading import reader
+from gnrs_ppl.reading.counts import prior
 from gnrs_ppl.reading.data import said_of_data
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, Learned, learned
@@ -45,7 +46,11 @@ REASONS: dict[str, Nothing] = {
 
 
 def read(
-    sentence: str, schema: Schema, logs: Sequence[Channel] = (), attributes: Sequence[Attribute] = ()
+    sentence: str,
+    schema: Schema,
+    logs: Sequence[Channel] = (),
+    attributes: Sequence[Attribute] = (),
+    rows: Mapping[str, int] | None = None,
 ) -> Readings:
     """A sentence as it is read, with what else it may mean.
 
@@ -59,6 +64,8 @@ def read(
         The logs that are kept; of evidence nothing is read where none is given.
     attributes : sequence of Attribute
         What the logs record beside; of conditions on data nothing is read where none is given.
+    rows : mapping of str to int, optional
+        How often each act is recorded: of several acts that the same words could name the frequent one is likelier.
 
     Returns
     -------
@@ -71,15 +78,20 @@ def read(
         The sentence is longer than the 2,000 characters of a goal's.
     """
     by_rules = reader.read(sentence, schema, logs, attributes)
-    return joined(by_rules, schema, attributes)
+    return joined(by_rules, schema, attributes, rows)
 
 
-def joined(by_rules: Readings, schema: Schema, attributes: Sequence[Attribute] = ()) -> Readings:
+def joined(
+    by_rules: Readings,
+    schema: Schema,
+    attributes: Sequence[Attribute] = (),
+    rows: Mapping[str, int] | None = None,
+) -> Readings:
     """What the rules read of a sentence, with what the network reads of it."""
     ways = by_network(text_of_duties(by_rules), schema)
     if not ways:
         return by_rules
-    options = weighed(by_rules, ways, schema, attributes)
+    options = weighed(by_rules, ways, schema, attributes, rows)
     lead = options[0]
     if not lead.statements and (not by_rules.statements or lead.probability >= SURE):
         return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
@@ -98,11 +110,13 @@ def weighed(
     ways: Sequence[Learned],
     schema: Schema,
     attributes: Sequence[Attribute] = (),
+    rows: Mapping[str, int] | None = None,
     agreement: float = AGREEMENT,
 ) -> list[Readings]:
     """All meanings of a sentence that either reader lists, most probable first; that it has none is one of them.
 
-    The network's probability of what the rules read is multiplied by ``agreement``, and all are made to sum to 1.
+    The network's probability of what the rules read is multiplied by ``agreement``, each by the prior of its acts'
+    rows, and all are made to sum to 1.
     """
     by_meaning = _by_meaning(ways, by_rules, schema, attributes)
     stated = duties(by_rules)
@@ -110,8 +124,11 @@ def weighed(
     by_meaning[stated] = replace(
         by_rules, probability=agreement * (listed.probability if listed else UNLISTED)
     )
-    total = sum(way.probability for way in by_meaning.values())
-    options = [replace(way, probability=way.probability / total) for way in by_meaning.values()]
+    weights = [way.probability * (prior(way, schema, rows) if rows else 1.0) for way in by_meaning.values()]
+    options = [
+        replace(way, probability=weight / sum(weights))
+        for way, weight in zip(by_meaning.values(), weights, strict=True)
+    ]
     return sorted(options, key=lambda way: -way.probability)
 
 

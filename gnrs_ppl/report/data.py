@@ -25,6 +25,7 @@ TOP = 10
 def draft_data(draft: Draft) -> dict[str, Any]:
     """The JSON of ``gnrs draft``."""
     from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.report.reading import rows_in_words
     from gnrs_ppl.versions import versions
 
     search, answered = draft.search, draft.search.answered
@@ -36,7 +37,8 @@ def draft_data(draft: Draft) -> dict[str, Any]:
             draft.said,
             draft.said_beside,
             Lexicon.of_context(draft.context),
-        ),
+        )
+        | {"rows": rows_in_words(draft.readings, draft.context)},
         "request": {
             "context": draft.context.source,
             "own_pools": draft.context.pools is not None,

@@ -10,7 +10,13 @@ from rich.padding import Padding
 
 from gnrs_ppl.audit.calendar import WorkingTime
 from gnrs_ppl.report.data import search_data
-from gnrs_ppl.report.reading import beside_in_words, print_account, print_short, reading_in_words
+from gnrs_ppl.report.reading import (
+    beside_in_words,
+    print_account,
+    print_short,
+    reading_in_words,
+    rows_in_words,
+)
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -37,13 +43,14 @@ def print_ways(asked: Asked) -> None:
         for word in said.split(" "):
             line.append_text(shown(f"{word} ", "bold" if word not in common else ""))
         console.print(Padding(line, (0, 0, 0, 2)))
+        console.print(Padding(shown("; ".join(asked.acts[number - 1]), style="dim"), (0, 0, 0, 5)))
 
 
 def print_draft(draft: Draft, written: list[Path]) -> None:
     """Clause, slots, score by feature, grounding, certificate, chains, runner-ups and what was dropped."""
     console = _console()
     console.print(shown(f"Rule for {draft.goal.id}", style="bold"))
-    print_short(console, draft.readings, draft.context.rule)
+    print_short(console, draft.readings, draft.context.rule, rows_in_words(draft.readings, draft.context))
     if draft.pins:
         said = ", ".join(f"{'without ' if p.kind == 'without' else ''}{p}" for p in draft.pins)
         console.print(shown(f"pinned: {said}; all below is conditioned on it"))

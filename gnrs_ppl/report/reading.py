@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.padding import Padding
 
-from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.reading.counts import acts_of, named_as_well
+from gnrs_ppl.reading.goal import recorded, rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.types import (
     ActRead,
@@ -33,6 +34,8 @@ from gnrs_ppl.terminal import table as _table
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from gnrs_ppl.context.load import Context
 
 STYLES = {
     "act": "bold green",
@@ -343,8 +346,19 @@ def _told_beside(readings: Readings) -> Iterator[tuple[str, list[SentencePart], 
         yield procedure_in_words(read) + share, parts["procedure"], read.why
 
 
-def print_short(console: Console, readings: Readings, rule: int) -> None:
-    """The sentence marked and its statements in a line each, above the rule that was drafted from it."""
+def rows_in_words(readings: Readings, context: Context) -> list[str]:
+    """Which words were read as which act, how many rows it has, and the other acts that they could name."""
+    rows = dict(recorded(context))
+    lines = list[str]()
+    for act in {act.activity: act for act in acts_of(readings)}.values() if rows else ():
+        others = (f"{n} has {rows[n]:,}" for n in named_as_well(readings, act, context.schema))
+        many = f"{rows.get(act.activity, 0):,} rows"
+        lines.append("; ".join([f"'{readings.words(act.span)}' read as {act.activity}, {many}", *others]))
+    return lines
+
+
+def print_short(console: Console, readings: Readings, rule: int, rows: Sequence[str] = ()) -> None:
+    """The sentence marked, its statements and its acts' rows a line each, above the rule drafted from it."""
     console.print(marked(readings, not console.is_terminal))
     rules = rules_of(readings)
     for number, statement in enumerate(readings.statements, 1):
@@ -356,6 +370,8 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         )
     for line, _, _ in _told_beside(readings):
         console.print(shown(f"read as {line}", style="dim"))
+    for line in rows:
+        console.print(shown(line, style="dim"))
     for line in guessed(readings):
         console.print(shown(line, style="dim"))
     if not readings.statements:
