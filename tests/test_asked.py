@@ -169,10 +169,11 @@ def test_the_answer_stays_with_the_goal(path: Path, unclear: str) -> None:
 
 
 def test_what_was_chosen_of_another_sentence_chooses_nothing(path: Path, unclear: str) -> None:
-    context = with_sentence(load_context(path, goalless=True), unclear)
-    goal = context.goal.model_copy(update={"read_as": ("response(Nothing -> Like it)",)})
+    context = load_context(path, goalless=True)
     readings = read(unclear, context.schema, context.records.channels)
-    assert opinions.as_chosen(readings, goal.read_as) == readings
+    for chosen in (("response(Nothing -> Like it)",), ()):
+        assert read(unclear, context.schema, context.records.channels, chosen=chosen) == readings
+        assert opinions.as_chosen(readings, chosen) == readings
 
 
 CLAIMS = Schema.model_validate(

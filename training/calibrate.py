@@ -1,23 +1,27 @@
-"""How sure is sure: the temperature of the logits and the thresholds, from sentences no weight was fitted on.
+"""How sure is sure: temperature, weight of agreement and threshold, from sentences no weight was fitted on.
 
-``python -m training.calibrate ROWS`` reads what ``evaluate.py --rules --rows ROWS`` wrote, once for each
-temperature that is to be compared (``--temperature``), and prints for thresholds of probability how many
-sentences would be read as sure, how many of these rightly, and the least share that are right with 95 %
-confidence (Clopper and Pearson).
+``python -m training.calibrate [--weights FOLDER] [--first N]`` reads the calibration parts of corpus and tools.
+It prints the log loss for each temperature and weight of agreement; then, at the best of these, for thresholds of
+probability how many sentences would be read as sure, how many of these rightly, and the least share that are
+right with 95 % confidence (Clopper and Pearson).
 """
 
 from __future__ import annotations
 
-import json
-import sys
+import argparse
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.stats import beta
 
-THRESHOLDS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99)
+from training.evaluate import Example, Option, calibration_error, examples_of, weights_in
+
+SETS = ("corpus calibration", "tools calibration")
+TEMPERATURES = (1.0, 1.15, 1.3, 1.5, 1.8)
+AGREEMENTS = (1.0, 3.0, 6.0, 10.0, 20.0, 40.0)
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99)
 
 
 def least(right: int, of: int) -> float:
@@ -25,33 +29,46 @@ def least(right: int, of: int) -> float:
     return float(beta.ppf(0.05, right, of - right + 1)) if right else 0.0
 
 
-def log_loss(rows: Sequence[dict[str, Any]]) -> float:
+def log_loss(options: Sequence[Sequence[Option]]) -> float:
     """Mean of minus the log probability of what is right, at least one in a thousand."""
-    return float(np.mean([-np.log(max(1e-3, sum(p for p, right in row["ways"] if right))) for row in rows]))
+    return float(
+        np.mean([-np.log(max(1e-3, sum(o.probability for o in some if o.right))) for some in options])
+    )
 
 
-def table(name: str, rows: Sequence[dict[str, Any]], total: int) -> None:
+def table(name: str, options: Sequence[Sequence[Option]]) -> None:
     """Print share and precision from each threshold on."""
-    print(name)
+    print(f"{name}: {len(options)} sentences, calibration error {calibration_error(options):.3f}")
     for threshold in THRESHOLDS:
-        sure = [r for r in rows if r["drafts"] and r["probability"] >= threshold]
-        right = sum(r["right"] for r in sure)
+        sure = [o[0] for o in options if o[0].drafts and o[0].probability >= threshold]
+        right = sum(o.right for o in sure)
         if sure:
-            share = f"{len(sure) / total:.3f} of {total}"
             print(
-                f"  {threshold:.2f}: {share}, right {right / len(sure):.3f}, "
+                f"  {threshold:.2f}: sure {len(sure) / len(options):.3f}, right {right / len(sure):.3f}, "
                 f"at least {least(right, len(sure)):.3f}"
             )
 
 
-def main(paths: Sequence[str]) -> None:
+def main() -> None:
     """Print the tables."""
-    for path in paths:
-        rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
-        print(f"{path}: log loss {log_loss(rows):.3f}")
-        table("the two readers agree", [r for r in rows if r.get("agree")], len(rows))
-        table("they do not", [r for r in rows if not r.get("agree")], len(rows))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weights", type=Path)
+    parser.add_argument("--first", type=int, default=10**9)
+    arguments = parser.parse_args()
+    sets = examples_of(SETS, weights_in(arguments.weights), arguments.first)
+    every: list[Example] = [one for examples in sets.values() for one in examples]
+    losses = {}
+    for temperature, agreement in product(TEMPERATURES, AGREEMENTS):
+        losses[temperature, agreement] = log_loss([x.options(temperature, agreement) for x in every])
+        print(
+            f"temperature {temperature}, agreement {agreement:g}: {losses[temperature, agreement]:.4f}",
+            flush=True,
+        )
+    temperature, agreement = min(losses, key=lambda pair: losses[pair])
+    print(f"best: temperature {temperature}, agreement {agreement:g}")
+    for name, examples in sets.items():
+        table(name, [x.options(temperature, agreement) for x in examples])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,7 +1,7 @@
 """How well sentences are read that the weights were not fitted on: by the network, by rules, by both.
 
 ``python -m training.evaluate SET [SET …] [--weights FOLDER] [--first N]``; sets are named as labels.py
-names them, such as ``"corpus calibration"``. Prints a line a set; ``--rows FILE`` keeps each outcome.
+names them, such as ``"corpus calibration"``.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import ValidationError
@@ -21,7 +20,7 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import reader
 from gnrs_ppl.reading.decoder import Weighed, meaning_of
 from gnrs_ppl.reading.equivalence import Duty, duties
-from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, learned
+from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, typed_of
 from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
 from gnrs_ppl.reading.opinions import AGREEMENT, SURE, weighed
 from gnrs_ppl.reading.quantities import durations
@@ -41,100 +40,159 @@ def gold(e: dict[str, Any]) -> dict[tuple[str, int, int], int]:
     return chosen | {("should", i, 0): 1 for i in e["should"]}
 
 
-def outcome(
-    e: dict[str, Any], network: Network, temperature: float, agreement: float
-) -> dict[str, Any] | None:
-    """What is read of an example: probabilities, and what is right; None where its names make no schema."""
-    acts = [{"name": label, **({"phrase": phrase} if phrase else {})} for label, phrase in e["acts"]]
-    roles = [{"name": role.replace(" ", "_"), "phrase": role} for role in e["roles"]]
+class Example(NamedTuple):
+    """A labelled sentence with what both readers make of it.
+
+    Attributes
+    ----------
+    labels : dict
+    typed : Typed
+        What the network's heads say.
+    by_rules : Readings
+    wanted : frozenset of Duty
+        What its labels state.
+    """
+
+    labels: dict[str, Any]
+    typed: Typed
+    by_rules: Readings
+    wanted: frozenset[Duty]
+
+    def stated(self, readings: Readings) -> frozenset[Duty]:
+        """What readings ask, as far as the source of the example labels it."""
+        timed, roles = "deadlines" in self.labels["labelled"], "by" in self.labels["labelled"]
+        return frozenset(
+            d._replace(time=d.time if timed else "", only=d.only if roles else frozenset())
+            for d in duties(readings)
+        )
+
+    def core(self, readings: Readings) -> frozenset[Duty]:
+        """The same without times, roles, persons and exceptions."""
+        return frozenset(
+            d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in duties(readings)
+        )
+
+    def options(self, temperature: float, agreement: float) -> list[Option]:
+        """What it may mean, most probable first; with an agreement of 0 as the network alone has it."""
+        ways = self.typed.ways(MOST, temperature)
+        text = self.labels["text"]
+        listed = (
+            weighed(self.by_rules, ways, self.typed.schema, agreement=agreement)
+            if agreement
+            else [Readings(text, way.statements, probability=way.probability) for way in ways]
+        )
+        sums: dict[frozenset[Duty], float] = defaultdict(float)
+        for readings in listed:
+            sums[self.stated(readings)] += readings.probability
+        core = {self.stated(readings): self.core(readings) for readings in listed}
+        ordered = sorted(sums.items(), key=lambda item: -item[1])
+        return [Option(p, d == self.wanted, core[d] == self.wanted_core, bool(d)) for d, p in ordered]
+
+    @property
+    def wanted_core(self) -> frozenset[Duty]:
+        """What its labels state, without times, roles, persons and exceptions."""
+        return frozenset(
+            d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in self.wanted
+        )
+
+
+class Option(NamedTuple):
+    """A meaning: its probability, whether it is right, in acts and templates at least, and asks anything."""
+
+    probability: float
+    right: bool
+    core: bool
+    drafts: bool
+
+
+def example(labels: dict[str, Any], network: Network) -> Example | None:
+    """A labelled sentence, read by both; None where its names make no schema or its labels no meaning."""
+    acts = [{"name": label, **({"phrase": phrase} if phrase else {})} for label, phrase in labels["acts"]]
+    roles = [{"name": role.replace(" ", "_"), "phrase": role} for role in labels["roles"]]
     try:
         schema = Schema.model_validate({"actions": acts, "roles": roles})
     except ValidationError:
         return None
-    text = e["text"]
-    ways = learned(text, schema, MOST, network, temperature)
-    wanted = frozenset[Duty]()
-    if not e["refused"]:
-        found = logits(network, text, e["acts"], e["roles"], [(x.start, x.end) for x in durations(text)])
-        meaning = meaning_of(gold(e))
-        if meaning is None:
-            return None
-        typed = Typed(text, schema, [a[0] for a in e["acts"]], durations(text), found)
-        wanted = duties(Readings(text, typed.statements(Weighed(meaning, 1.0), [])))
-    timed = "deadlines" in e["labelled"]
-
-    def plain(duties: frozenset[Duty]) -> frozenset[Duty]:
-        """What the labels of every source say."""
-        roles = "by" in e["labelled"]
-        return frozenset(
-            d._replace(time=d.time if timed else "", only=d.only if roles else frozenset()) for d in duties
-        )
-
-    def core(duties: frozenset[Duty]) -> frozenset[Duty]:
-        return frozenset(d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in duties)
-
-    wanted = plain(wanted)
-    by_rules = reader.read(text, schema)
-    row: dict[str, Any] = {
-        "refused": bool(e["refused"]),
-        "reason": e["refused"],
-        "conditional": ways[0].conditional,
-        "condition": e["condition"],
-        "twin": e["twin"],
-        "text": text,
-        "rules": plain(duties(by_rules)) == wanted,
-        "network_probability": ways[0].probability,
-        "unread": len(by_rules.unread),
-    }
-    for name, factor in (("network", 0.0), ("both", agreement)):
-        sums: dict[frozenset[Duty], float] = defaultdict(float)
-        for way in weighed(by_rules, ways, schema, agreement=factor) if factor else ways:
-            sums[plain(duties(Readings(text, way.statements)))] += way.probability
-        read = sorted(sums, key=lambda duties: -sums[duties])
-        row[name] = {
-            "probability": sums[read[0]],
-            "drafts": bool(read[0]),
-            "right": read[0] == wanted,
-            "core": core(read[0]) == core(wanted),
-            "ways": [(sums[d], d == wanted, d == plain(duties(by_rules))) for d in read[:6]],
-        }
-    return row
+    text = labels["text"]
+    typed = typed_of(text, schema, network)
+    if typed is None:
+        return None
+    one = Example(labels, typed, reader.read(text, schema), frozenset())
+    if labels["refused"]:
+        return one
+    meaning = meaning_of(gold(labels))
+    if meaning is None:
+        return None
+    names = [label for label, _ in labels["acts"]]
+    spans = [(x.start, x.end) for x in durations(text)]
+    every = typed
+    if typed.acts != names:  # a long schema, of which the network looked at a part
+        every = Typed(text, schema, names, typed.lengths, logits(network, text, labels["acts"], (), spans))
+    return one._replace(wanted=one.stated(Readings(text, every.statements(Weighed(meaning, 1.0), []))))
 
 
-def calibration_error(rows: Sequence[dict[str, Any]]) -> float:
-    """Expected calibration error over ten bins of probability."""
-    bins: dict[int, list[tuple[float, bool]]] = defaultdict(list)
-    for row in rows:
-        bins[min(9, int(row["probability"] * 10))].append((row["probability"], row["right"]))
-    gaps = (len(b) * abs(np.mean([p for p, _ in b]) - np.mean([r for _, r in b])) for b in bins.values())
-    return float(sum(gaps)) / len(rows)
+def calibration_error(options: Sequence[Sequence[Option]]) -> float:
+    """Expected calibration error over ten bins of the most probable meaning's probability."""
+    bins: dict[int, list[Option]] = defaultdict(list)
+    for best, *_ in options:
+        bins[min(9, int(best.probability * 10))].append(best)
+    gaps = (
+        len(b) * abs(np.mean([o.probability for o in b]) - np.mean([o.right for o in b]))
+        for b in bins.values()
+    )
+    return float(sum(gaps)) / len(options)
 
 
-def line(name: str, rows: Sequence[dict[str, Any]]) -> str:
+def line(name: str, examples: Sequence[Example], temperature: float, agreement: float) -> str:
     """A set in a few lines: rules alone, the network alone, both."""
-    none = [r for r in rows if r["refused"]]
-    lines = [
-        f"{name}: {len(rows)} sentences, {len(none)} of which state nothing to draft",
-        f"  rules: right {np.mean([r['rules'] for r in rows]):.3f}",
-    ]
-    for reader_ in ("network", "both"):
-        parts = [r[reader_] for r in rows]
-        sure = [p for p in parts if p["drafts"] and p["probability"] >= SURE]
-        twins = [(a[reader_], b[reader_]) for a, b in pairwise(rows) if b["twin"]]
-        left = sum(not r[reader_]["drafts"] for r in none)
-        told = [
-            f"  {reader_}: right {np.mean([p['right'] for p in parts]):.3f}",
-            f"acts and templates {np.mean([p['core'] for p in parts]):.3f}",
-            f"within four {np.mean([any(w[1] for w in p['ways'][:4]) for p in parts]):.3f}",
-            f"sure {len(sure) / len(rows):.3f} at {np.mean([p['right'] for p in sure]):.3f}" if sure else "",
-            f"left undrafted {left} of {len(none)}" if none else "",
-            f"calibration error {calibration_error(parts):.3f}",
-            f"twins both right {np.mean([a['right'] and b['right'] for a, b in twins]):.3f} of {len(twins)}"
-            if twins
+    none = [k for k, x in enumerate(examples) if x.labels["refused"]]
+    rules = np.mean([x.stated(x.by_rules) == x.wanted for x in examples])
+    lines = [f"{name}: {len(examples)} sentences, {len(none)} of which state nothing to draft"]
+    lines.append(f"  rules: right {rules:.3f}")
+    for who, factor in (("network", 0.0), ("both", agreement)):
+        options = [x.options(temperature, factor) for x in examples]
+        best = [o[0] for o in options]
+        sure = [o for o in best if o.drafts and o.probability >= SURE]
+        pairs = [
+            (a, b)
+            for a, (b, x) in zip(best, zip(best[1:], examples[1:], strict=True), strict=False)
+            if x.labels["twin"]
+        ]
+        parts = [
+            f"  {who}: right {np.mean([o.right for o in best]):.3f}",
+            f"acts and templates {np.mean([o.core for o in best]):.3f}",
+            f"within four {np.mean([any(way.right for way in o[:4]) for o in options]):.3f}",
+            f"sure {len(sure) / len(best):.3f} at {np.mean([o.right for o in sure]):.3f}" if sure else "",
+            f"left undrafted {sum(not best[k].drafts for k in none)} of {len(none)}" if none else "",
+            f"calibration error {calibration_error(options):.3f}",
+            f"twins both right {np.mean([a.right and b.right for a, b in pairs]):.3f} of {len(pairs)}"
+            if pairs
             else "",
         ]
-        lines.append(", ".join(filter(None, told)))
+        lines.append(", ".join(filter(None, parts)))
     return "\n".join(lines)
+
+
+def examples_of(names: Sequence[str], network: Network, first: int) -> dict[str, list[Example]]:
+    """The first sentences of some sets, read."""
+    sets: dict[str, list[Example]] = {name: [] for name in names}
+    for text in OUT.read_text(encoding="utf-8").splitlines():
+        labels = json.loads(text)
+        name = f"{labels['source']} {labels['split']}"
+        if name not in sets or len(sets[name]) >= first or labels["refused"] is None:
+            continue
+        if (one := example(labels, network)) is not None:
+            sets[name].append(one)
+    return sets
+
+
+def weights_in(folder: Path | None) -> Network:
+    """The weights of a folder, or those of the package."""
+    if folder is None:
+        return shipped()
+    with np.load(folder / "reader.npz") as stored:
+        lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+        return unpacked({name: stored[name] for name in stored.files}, lines)
 
 
 def main() -> None:
@@ -144,27 +202,11 @@ def main() -> None:
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--first", type=int, default=10**9)
     parser.add_argument("--agreement", type=float, default=AGREEMENT)
-    parser.add_argument("--rows", type=Path)
     parser.add_argument("--temperature", type=float, default=TEMPERATURE)
     options = parser.parse_args()
-    network = shipped()
-    if options.weights:
-        with np.load(options.weights / "reader.npz") as stored:
-            lines = (options.weights / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-            network = unpacked({name: stored[name] for name in stored.files}, lines)
-    by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for text in OUT.read_text(encoding="utf-8").splitlines():
-        e = json.loads(text)
-        name = f"{e['source']} {e['split']}"
-        if name not in options.sets or len(by_set[name]) >= options.first or e["refused"] is None:
-            continue
-        if (row := outcome(e, network, options.temperature, options.agreement)) is not None:
-            by_set[name].append(row)
-    for name in options.sets:
-        print(line(name, by_set[name]), flush=True)
-    if options.rows:
-        rows = [json.dumps({"set": name, **row}) for name in options.sets for row in by_set[name]]
-        options.rows.write_text("\n".join(rows), encoding="utf-8")
+    sets = examples_of(options.sets, weights_in(options.weights), options.first)
+    for name, examples in sets.items():
+        print(line(name, examples, options.temperature, options.agreement), flush=True)
 
 
 if __name__ == "__main__":

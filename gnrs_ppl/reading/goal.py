@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Attribute, Channel, Goal, Schema
-from gnrs_ppl.reading.opinions import as_chosen, read
+from gnrs_ppl.reading.opinions import read
 from gnrs_ppl.reading.reader import read as by_rules
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Condition, Force
@@ -87,7 +87,7 @@ def _read(
     """
     if fields:
         return by_rules(goal.intent, schema, logs, attributes)
-    return as_chosen(read(goal.intent, schema, logs, attributes, dict(rows)), goal.read_as)
+    return read(goal.intent, schema, logs, attributes, dict(rows), goal.read_as)
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:

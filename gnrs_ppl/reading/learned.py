@@ -71,21 +71,21 @@ def learned(
     text: str, schema: Schema, most: int, network: Network, temperature: float = TEMPERATURE
 ) -> tuple[Learned, ...]:
     """The most probable meanings of a text against a schema, at most so many; none where either is empty."""
+    typed = typed_of(text, schema, network)
+    return typed.ways(most, temperature) if typed else ()
+
+
+def typed_of(text: str, schema: Schema, network: Network) -> Typed | None:
+    """What the network's heads say of a text against a schema; None where either is empty."""
     if not schema.actions or not text.strip():
-        return ()
+        return None
     acts = [(action.name, action.phrase or "") for action in schema.actions]
     roles = [role.phrase or role.name.replace("_", " ") for role in schema.roles]
     lengths = durations(text)
     spans = [(length.start, length.end) for length in lengths]
-    places = _chosen(network, text, acts)
-    output = logits(network, text, [acts[k] for k in places], roles, spans)
-    typed = Typed(text, schema, [acts[k][0] for k in places], lengths, output)
-    weighed = apart(meanings(output, temperature), output.mention)
-    conditional = float(1 / (1 + np.exp(-output.condition / temperature)))
-    return tuple(
-        Learned(one.probability, typed.statements(one, weighed), one.meaning.refused, conditional)
-        for one in weighed[:most]
-    )
+    chosen = [acts[k] for k in _chosen(network, text, acts)]
+    output = logits(network, text, chosen, roles, spans)
+    return Typed(text, schema, [name for name, _ in chosen], lengths, output)
 
 
 def _chosen(network: Network, text: str, acts: Sequence[tuple[str, str]]) -> list[int]:
@@ -106,6 +106,15 @@ class Typed:
         self, text: str, schema: Schema, acts: Sequence[str], lengths: Sequence[Length], output: Logits
     ) -> None:
         self.text, self.schema, self.acts, self.lengths, self.output = text, schema, acts, lengths, output
+
+    def ways(self, most: int, temperature: float = TEMPERATURE) -> tuple[Learned, ...]:
+        """The most probable meanings, at most so many."""
+        weighed = apart(meanings(self.output, temperature), self.output.mention)
+        conditional = float(1 / (1 + np.exp(-self.output.condition / temperature)))
+        return tuple(
+            Learned(one.probability, self.statements(one, weighed), one.meaning.refused, conditional)
+            for one in weighed[:most]
+        )
 
     def statements(self, one: Weighed, weighed: Sequence[Weighed]) -> tuple[Statement, ...]:
         """The statements of a meaning in the order of their words; each as probable as all meanings that state it."""

@@ -51,6 +51,7 @@ def read(
     logs: Sequence[Channel] = (),
     attributes: Sequence[Attribute] = (),
     rows: Mapping[str, int] | None = None,
+    chosen: Sequence[str] = (),
 ) -> Readings:
     """A sentence as it is read, with what else it may mean.
 
@@ -66,6 +67,8 @@ def read(
         What the logs record beside; of conditions on data nothing is read where none is given.
     rows : mapping of str to int, optional
         How often each act is recorded: of several acts that the same words could name the frequent one is likelier.
+    chosen : sequence of str
+        Of what the sentence may mean that which a person chose, as :func:`duty_lines` writes it.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def read(
         The sentence is longer than the 2,000 characters of a goal's.
     """
     by_rules = reader.read(sentence, schema, logs, attributes)
-    return joined(by_rules, schema, attributes, rows)
+    return joined(by_rules, schema, attributes, rows, chosen)
 
 
 def joined(
@@ -86,12 +89,16 @@ def joined(
     schema: Schema,
     attributes: Sequence[Attribute] = (),
     rows: Mapping[str, int] | None = None,
+    chosen: Sequence[str] = (),
 ) -> Readings:
     """What the rules read of a sentence, with what the network reads of it."""
     ways = by_network(text_of_duties(by_rules), schema)
     if not ways:
         return by_rules
     options = weighed(by_rules, ways, schema, attributes, rows)
+    for way in options if chosen else ():
+        if duty_lines(way) == tuple(chosen):
+            return way
     lead = options[0]
     if not lead.statements and (not by_rules.statements or lead.probability >= SURE):
         return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
