@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gnrs_ppl import progress
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.certificate import Certificate, certify
-from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.load import SOURCES, Context
 from gnrs_ppl.context.types import Goal, RecordLayer
 from gnrs_ppl.errors import Asked, InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure
@@ -167,7 +167,7 @@ def draft_many(
     # The goal's sentence, read before anything is proposed; what these records cannot hold is refused.
     given = read_too(given, model, seed)
     for context in given:
-        _refuse(context)
+        refuse(context)
     if polish is not None and model is None:
         raise InputError(
             "polish needs a language model", "name one with model=", source="arguments", field="polish"
@@ -266,6 +266,27 @@ def of_reading(context: Context, number: int) -> Context:
     return replace(context, goal=goal, scene=context.scene or context)
 
 
+def of_sources(context: Context, sources: Sequence[str]) -> Context:
+    """The context whose candidates come of some deterministic sources only.
+
+    Parameters
+    ----------
+    context : Context
+    sources : sequence of str
+        Of ``reading``, ``template``, ``schema`` and ``record``; the last three are the paper's.
+
+    Raises
+    ------
+    InputError
+        No source, or an unknown one.
+    """
+    unknown = [name for name in sources if name not in SOURCES]
+    if unknown or not sources:
+        problem = f"{', '.join(map(repr, unknown))} is no source" if unknown else "names no source"
+        raise InputError(problem, f"name some of {', '.join(SOURCES)}", source="arguments", field="--sources")
+    return replace(context, sources=tuple(name for name in SOURCES if name in sources))
+
+
 def read_too(contexts: Sequence[Context], model: Model | None, seed: int = 0) -> list[Context]:
     """The contexts with their goals' sentences read by a model too, where there is one; those that were
     already are left as they are.
@@ -284,11 +305,21 @@ def rules_stated(context: Context) -> int:
     return max(len(rules_of(readings_of(context))), 1)
 
 
-def _refuse(context: Context) -> None:
-    """Raise what speaks against the goal's sentence on these records, before anything is searched."""
+def refuse(context: Context) -> None:
+    """Raise what speaks against the goal's sentence on these records, before anything is searched.
+
+    Raises
+    ------
+    Refused
+        These records cannot hold it, however it is read.
+    Asked
+        It may mean several things.
+    """
     from gnrs_ppl.candidates.refusals import refusal
     from gnrs_ppl.reading.goal import readings_of, states_fields
 
+    if "reading" not in context.sources:
+        return
     readings = readings_of(context)
     asks = readings.unsure and not states_fields(context)
     refused = [refusal(context, way) for way in (readings.ways if asks else (readings,))]

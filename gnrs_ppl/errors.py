@@ -70,7 +70,10 @@ class Asked(GnrsError):
         self.acts = tuple(map(tuple, acts)) or ((),) * len(self.readings)
         many = "1 way, which is not sure" if len(readings) == 1 else f"{len(readings)} ways"
         super().__init__(
-            one_line(f"the sentence can be read in {many}; choose with --reading N, or say it otherwise")
+            one_line(
+                f"the sentence can be read in {many}; choose with gnrs draft --reading N or gnrs goal new, "
+                "or say it otherwise"
+            )
         )
 
 

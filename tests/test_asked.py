@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import load_context, with_sentence
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.draft import of_reading
+from gnrs_ppl.draft import of_reading, of_sources
 from gnrs_ppl.errors import Asked, InputError
 from gnrs_ppl.goals.write import new_goal
 from gnrs_ppl.reading import opinions, read
@@ -219,3 +220,19 @@ def test_a_label_written_letter_for_letter_names_its_act(text: str) -> None:
 def test_an_ordinary_word_is_no_label() -> None:
     assert not as_written("It must be settled.", "SETTLED")
     assert as_written("It must be SETTLED.", "SETTLED")
+
+
+def test_the_paper_s_sources_alone_do_not_read(
+    path: Path, unclear: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sentence decides nothing where reading is no source: the goal's fields do, and where there are none, nobody."""
+    context = with_sentence(load_context(path, goalless=True), unclear)
+    goal = context.goal.model_copy(update={"required": ("ShipOrder",)})
+    papers = of_sources(replace(context, goal=goal), ("template", "schema", "record"))
+    drafted = gnrs.draft(papers, kernel="exact", chains=1, steps=1)
+    assert not drafted.readings.statements
+    assert {source for source, _ in drafted.built.proposed} <= {"template", "schema", "record"}
+    with pytest.raises(InputError, match="requires and forbids nothing"):
+        gnrs.draft(of_sources(context, ("template",)))
+    assert run(["draft", str(path), "--sentence", unclear, "--sources", "records"]) == 2
+    assert "--sources: 'records' is no source" in capsys.readouterr().err

@@ -1,9 +1,9 @@
 """How sure is sure: temperature, weight of agreement and threshold, from sentences no weight was fitted on.
 
-``python -m training.calibrate [--weights FOLDER] [--first N]`` reads the calibration parts of corpus and tools.
-It prints the log loss for each temperature and weight of agreement; then, at the best of these, for thresholds of
-probability how many sentences would be read as sure, how many of these rightly, and the least share that are
-right with 95 % confidence (Clopper and Pearson).
+``python -m training.calibrate [--weights FOLDER] [--first N]`` reads the calibration parts of corpus and
+tools. It prints the log loss for each temperature and weight of agreement; then, at the best of these, for
+thresholds of probability how many sentences would be read as sure, how many of these rightly, and the least
+share that are right with 95 % confidence (Clopper and Pearson).
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def build_pools(
     dropped: dict[tuple[str, str], Dropped] = {}
     data = said_of_data(material)
     for source, found in [
-        *((source, propose(material)) for source, propose in SOURCES.items()),
+        *((source, propose(material)) for source, propose in SOURCES.items() if source in context.sources),
         (LLM, iter(proposals)),
     ]:
         for proposal in found:

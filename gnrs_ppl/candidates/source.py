@@ -74,11 +74,13 @@ OPENERS = 3
 
 
 def left_unread(context: Context) -> bool:
-    """Whether the goal's sentence is not looked at: there is no log, and the goal's fields say what is
-    asked, as a card's do.
+    """Whether the goal's sentence is not looked at: reading is no source, or there is no log and the goal's
+    fields say what is asked, as a card's do.
     """
     goal = context.goal
-    return bool(context.records.prospective and (goal.required or goal.forbidden or goal.permitted))
+    return "reading" not in context.sources or bool(
+        context.records.prospective and (goal.required or goal.forbidden or goal.permitted)
+    )
 
 
 @dataclass(frozen=True)

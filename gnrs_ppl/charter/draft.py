@@ -17,7 +17,6 @@ from gnrs_ppl import progress
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.calibration.weights import Weights, frozen_weights
 from gnrs_ppl.candidates.build import pools_of
-from gnrs_ppl.candidates.refusals import refusal
 from gnrs_ppl.charter.choose import Choice, choose
 from gnrs_ppl.charter.institution import together, words_of
 from gnrs_ppl.charter.pairs import PairRelation
@@ -27,7 +26,7 @@ from gnrs_ppl.charter.space import RulePool, best_structures
 from gnrs_ppl.charter.terms import member
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import RecordLayer, Schema
-from gnrs_ppl.draft import of_rule, rules_stated
+from gnrs_ppl.draft import of_rule, refuse, rules_stated
 from gnrs_ppl.errors import GnrsError, InputError
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -199,8 +198,7 @@ def draft_charter(
     for name, one in stated.items():
         progress.stage(f"collecting candidates of {name}")
         try:
-            if (refused := refusal(one.context, readings_of(one.context))) is not None:
-                raise refused
+            refuse(one.context)
             graphs[name] = compile_graph(one.context, pools_of(one.context).pools)
         except GnrsError as error:
             stopped.append(Stopped(name, error))

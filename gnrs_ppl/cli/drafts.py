@@ -97,6 +97,14 @@ def draft(
             min=1, metavar="N", help="Of the ways to read the sentence, take the Nth.", show_default=False
         ),
     ] = None,
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Sources of candidates, of reading,template,schema,record; the paper's are the last three.",
+            show_default=False,
+        ),
+    ] = None,
     log: Log = None,
     sentence: Annotated[
         str | None,
@@ -144,7 +152,7 @@ def draft(
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
-    from gnrs_ppl.draft import FILES, of_reading, of_rule, read_too, rules_stated
+    from gnrs_ppl.draft import FILES, of_reading, of_rule, of_sources, read_too, rules_stated
     from gnrs_ppl.posterior.answers import read_answers
     from gnrs_ppl.posterior.condition import read_pins
     from gnrs_ppl.records.lint import touching
@@ -157,8 +165,9 @@ def draft(
         raise InputError(
             "--statement, --every and --split contradict one another", "give one of them", source="arguments"
         )
-    if split is not None and sentence is not None:
-        raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
+    for field, given in (("--sentence", sentence), ("--sources", sources)):
+        if split is not None and given is not None:
+            raise InputError("goes with one context", "leave out --split", source="arguments", field=field)
     pins = read_pins(fix or (), without or ())
     if (split is not None or every) and (pins or answers):
         stray = "--answers" if answers else "--fix" if fix else "--without"
@@ -196,6 +205,8 @@ def draft(
             loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
             if sentence is not None:
                 loaded = with_sentence(loaded, sentence)
+            if sources is not None:
+                loaded = of_sources(loaded, [name.strip() for name in sources.split(",") if name.strip()])
             (loaded,) = read_too([loaded], model, seed)
             loaded = of_reading(loaded, reading) if reading else loaded
             rules = rules_stated(loaded) if every else 1

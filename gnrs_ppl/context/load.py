@@ -42,6 +42,10 @@ NO_GOAL = Goal(id="no_goal", intent="No goal is stated.")
 """Stands for the goal of a context that has none, where a verb needs none."""
 
 
+SOURCES = ("reading", "template", "schema", "record")
+"""Deterministic sources of candidates; the paper's are the last three."""
+
+
 @dataclass(frozen=True)
 class Context:
     """A rule-writing context x = (g, C, D) (paper, Preliminaries).
@@ -64,6 +68,8 @@ class Context:
         Which of the rules that the goal's sentence states is drafted, from 0.
     read_along : ReadAlong or None
         What a language model read in the goal's sentence, where one was asked.
+    sources : tuple of str
+        The deterministic sources of candidates; without ``reading`` the sentence is not looked at.
     """
 
     goal: Goal
@@ -75,6 +81,7 @@ class Context:
     scene: Context | None = field(default=None, repr=False)
     rule: int = 0
     read_along: Any = field(default=None, repr=False)
+    sources: tuple[str, ...] = SOURCES
 
     @cached_property
     def log(self) -> EventLog:

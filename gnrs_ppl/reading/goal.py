@@ -29,10 +29,14 @@ LEAST_SHARE = 0.15
 def readings_of(context: Context) -> Readings:
     """The goal's sentence, read against the schema; with what a model read in it, where one was asked.
 
-    Of two acts that words tell equally well the one that rows show is meant.
+    Of two acts that words tell equally well the one that rows show is meant. Nothing is read where reading is no source
+    of candidates.
     """
+    if "reading" not in context.sources:
+        return Readings(context.goal.intent, ())
     together: Readings | None = context.read_along and context.read_along.readings
-    kept_records = (context.records.channels, context.records.attributes, states_fields(context))
+    whole = context.scene if context.scene and context.scene.goal.intent == context.goal.intent else context
+    kept_records = (context.records.channels, context.records.attributes, states_fields(whole))
     if together or context.records.prospective:
         return together or _read(context.goal, context.schema, *kept_records)
     rows = recorded(context)
