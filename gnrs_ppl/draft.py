@@ -21,7 +21,7 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.certificate import Certificate, certify
 from gnrs_ppl.context.load import SOURCES, Context
 from gnrs_ppl.context.types import Goal, RecordLayer
-from gnrs_ppl.errors import Asked, InputError, NoFeasibleStructure, Refused
+from gnrs_ppl.errors import AmbiguousSentence, InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.search import Search, search_graphs
 
@@ -109,7 +109,7 @@ def draft(
     Refused
         The sentence asks what these records cannot hold, the chosen rule cannot be checked on them, or says
         none of the statements that were read.
-    Asked
+    AmbiguousSentence
         The sentence may mean several things; it holds them, and :func:`of_reading` chooses one.
     """
     one = context if isinstance(context, Context) else load_context(context)
@@ -312,7 +312,7 @@ def refuse(context: Context) -> None:
     ------
     Refused
         These records cannot hold it, however it is read.
-    Asked
+    AmbiguousSentence
         It may mean several things.
     """
     from gnrs_ppl.candidates.refusals import refusal
@@ -332,7 +332,7 @@ def refuse(context: Context) -> None:
 
         lexicon = Lexicon.of(context.schema, context.records)
         ways = readings.ways
-        raise Asked(
+        raise AmbiguousSentence(
             [in_words(way, lexicon) for way in ways],
             [way.probability for way in ways],
             [rows_in_words(way, context) for way in ways],

@@ -48,7 +48,7 @@ class Refused(GnrsError):
         super().__init__(one_line(f"not checkable: {problem}" + (f"; {remedy}" if remedy else "")))
 
 
-class Asked(GnrsError):
+class AmbiguousSentence(GnrsError):
     """A sentence that may mean several things, of which a person has to choose one (exit 4).
 
     Parameters

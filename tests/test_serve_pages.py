@@ -24,7 +24,9 @@ from starlette.testclient import TestClient
 from tiers import mostly_slow
 
 from gnrs_ppl.context.output import write_all
+from gnrs_ppl.errors import AmbiguousSentence
 from gnrs_ppl.report.audited import FILES
+from gnrs_ppl.report.draft import print_ways
 from gnrs_ppl.report.rule_page import moment
 from gnrs_ppl.serve import app
 from gnrs_ppl.serve.auditing import COLUMNS, ROWS, Asked, look_up
@@ -147,6 +149,33 @@ def test_answers_choose_where_they_are_asked_to(served: tuple[TestClient, Site],
     assert "Let the answers in" in text_of(page)
     client.post("/draft", data=fields(page, "/draft") | {"answers": ["1"]})
     assert site.jobs.find("3").arguments[2:4] == ("--answers", "invoices/answers.yaml")
+
+
+def test_a_draft_that_asks_is_answered_by_a_button(
+    served: tuple[TestClient, Site], capsys: pytest.CaptureFixture[str]
+) -> None:
+    client, site = served
+    client.post("/draft", data=fields(client.get("/draft?context=invoices/context.yaml").text, "/draft"))
+    job = site.jobs.find("3")
+    ways = [
+        f"An invoice must be {done} within five days of its posting, by a clerk of the accounts office."
+        for done in ("paid", "booked")
+    ]
+    print_ways(
+        AmbiguousSentence([f"{way} {way}" for way in ways], [0.6, 0.3], [["'paid' read as Pay, 3 rows"], []])
+    )
+    job.folder.mkdir(exist_ok=True)
+    (job.folder / "out.txt").write_text(capsys.readouterr().out)
+    job.state, job.code = "refused", 4
+    page = client.get("/jobs/3").text
+    form = fields(page, "/jobs/3/reading")
+    assert [text_of(b) for b in re.findall(r'<button name="reading".*?</button>', page)] == [
+        f"{w} {w}" for w in ways
+    ]
+    answer = client.post("/jobs/3/reading", data=form | {"reading": "2"})
+    assert answer.status_code == 303
+    assert site.jobs.find("4").arguments == (*job.arguments, "--reading=2")
+    assert client.post("/jobs/3/reading", data=form | {"reading": "3"}).status_code == 400
 
 
 def test_a_context_that_changed_is_not_drafted_from(served: tuple[TestClient, Site], folder: Path) -> None:

@@ -29,7 +29,7 @@ from gnrs_ppl.cli.options import (
     written,
 )
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
-from gnrs_ppl.errors import Asked, GnrsError, InputError
+from gnrs_ppl.errors import AmbiguousSentence, GnrsError, InputError
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.safe_text import to_json
 
@@ -195,7 +195,7 @@ def draft(
     def made(
         reading: int | None,
     ) -> tuple[list[tuple[int, Draft, list[Path]]], list[tuple[int, GnrsError]]]:
-        """Each rule's number, draft and written files, and of rules without a draft why; raises Asked."""
+        """Each rule's number, draft and written files, and of rules without a draft why."""
         drafts: list[tuple[int, Draft, list[Path]]] = []
         stopped: list[tuple[int, GnrsError]] = []
         with (
@@ -233,7 +233,7 @@ def draft(
                         answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
                     )
                 except GnrsError as error:
-                    if not every or isinstance(error, Asked):
+                    if not every or isinstance(error, AmbiguousSentence):
                         raise
                     stopped.append((number, error))
                     continue
@@ -248,8 +248,8 @@ def draft(
         try:
             drafts, stopped = made(reading)
             break
-        except Asked as asked:
-            reading = chosen_reading(asked, as_json)
+        except AmbiguousSentence as error:
+            reading = chosen_reading(error, as_json)
     if as_json and every:
         print(to_json([{"rule": number, **drafted.as_dict()} for number, drafted, _ in drafts]))
     elif as_json:
@@ -265,21 +265,21 @@ def draft(
         raise typer.Exit(stopped[0][1].exit_code)
 
 
-def chosen_reading(asked: Asked, as_json: bool) -> int:
-    """The number of the meaning that a person chooses of those printed; raises Asked where no terminal is."""
+def chosen_reading(error: AmbiguousSentence, as_json: bool) -> int:
+    """The number of the meaning that a person chooses of those printed; without a terminal the error is raised."""
     if as_json:
-        ways = zip(asked.readings, asked.probabilities, asked.acts, strict=True)
+        ways = zip(error.readings, error.probabilities, error.acts, strict=True)
         listed = [
             {"reading": k, "says": says, "probability": p, "acts": acts}
             for k, (says, p, acts) in enumerate(ways, 1)
         ]
         print(to_json({"readings": listed}))
-        raise asked
+        raise error
     from gnrs_ppl.report.draft import print_ways
 
-    print_ways(asked)
+    print_ways(error)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise asked
+        raise error
     return int(typer.prompt("Which (a number)", type=int))
 
 

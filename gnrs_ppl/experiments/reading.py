@@ -35,7 +35,7 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context, with_log
 from gnrs_ppl.context.types import Goal, Schema
 from gnrs_ppl.draft import of_reading
-from gnrs_ppl.errors import Asked, GnrsError, Refused
+from gnrs_ppl.errors import AmbiguousSentence, GnrsError, Refused
 from gnrs_ppl.evaluate.audit_f1 import audit_score, verdicts
 from gnrs_ppl.experiments.random_rules import random_rules, stated_by
 from gnrs_ppl.inference.exact import enumerate_space
@@ -455,7 +455,7 @@ def _drafted(context: Context) -> tuple[Structure | None, str, int]:
 
     try:
         return gnrs.draft(context, kernel="exact", chains=1, steps=1).structure, "drafted", 0
-    except Asked as asked:
+    except AmbiguousSentence as asked:
         return None, "asked", len(asked.readings)
     except Refused as refused:
         return None, refused.reason or str(refused), 0

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gnrs_ppl.draft import Draft
-    from gnrs_ppl.errors import Asked
+    from gnrs_ppl.errors import AmbiguousSentence
     from gnrs_ppl.search import Search
 
 
-def print_ways(asked: Asked) -> None:
+def print_ways(asked: AmbiguousSentence) -> None:
     """What a sentence may mean, numbered, the words in bold that another way has not."""
     console = _console()
     many = len(asked.readings) > 1

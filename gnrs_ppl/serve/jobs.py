@@ -36,7 +36,7 @@ TOLD = 20_000
 """Bytes of what a job printed that a page shows."""
 State = Literal["waiting", "running", "done", "refused", "crashed", "cancelled", "late", "stopped"]
 _TRACE = re.compile(r"^Traceback \(most recent call last\):", re.MULTILINE)
-ANSWERS: dict[int, State] = {0: "done", 1: "done", 2: "refused", 3: "refused"}
+ANSWERS: dict[int, State] = {0: "done", 1: "done", 2: "refused", 3: "refused", 4: "refused"}
 """Exit codes of a verb that came to its end: 1 is "no" for an answer, unless it says why there is none."""
 
 

@@ -18,7 +18,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import load_context, with_sentence
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.draft import of_reading, of_sources
-from gnrs_ppl.errors import Asked, InputError
+from gnrs_ppl.errors import AmbiguousSentence, InputError
 from gnrs_ppl.goals.write import new_goal
 from gnrs_ppl.reading import opinions, read
 from gnrs_ppl.reading.counts import as_written
@@ -68,7 +68,7 @@ def unclear(path: Path) -> str:
     for text in UNCLEAR:
         try:
             gnrs.draft(with_sentence(context, text), kernel="exact", chains=1, steps=1)
-        except Asked:
+        except AmbiguousSentence:
             return text
         except gnrs.GnrsError:
             continue
@@ -95,7 +95,7 @@ def test_python_raises_with_the_readings_and_draws_up_the_one_that_is_chosen(
     path: Path, unclear: str
 ) -> None:
     context = with_sentence(load_context(path, goalless=True), unclear)
-    with pytest.raises(Asked) as asked:
+    with pytest.raises(AmbiguousSentence) as asked:
         gnrs.draft(context)
     assert len(asked.value.readings) == len(asked.value.probabilities) == len(readings_of(context).ways)
     chosen = of_reading(context, 1)
