@@ -11,7 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -301,15 +301,21 @@ def examples(dropped: Counter[str] | None = None, paths: Sequence[Path] = ()) ->
     """Every example of every source; what the heads cannot hold is counted in ``dropped``."""
     dropped = Counter() if dropped is None else dropped
     differ = differing(paths)
-    for block in corpus.blocks(paths, []):
+    unread = sorted(corpus.CORPUS.glob("unread-*.txt.gz"))
+    for part, block in [
+        *(("", b) for b in corpus.blocks(paths, [])),
+        *(("logs", b) for b in corpus.blocks(unread, [])),
+    ]:
         for number, sentence in enumerate(block.sentences, 1):
-            if f"{block.number}.{number}" in differ:
+            if not part and f"{block.number}.{number}" in differ:
                 dropped["its two labellers differ"] += 1
                 continue
             try:
-                yield of_corpus(block, sentence)
+                example = of_corpus(block, sentence)
             except (Unexpressed, ValueError) as why:
                 dropped[str(why)] += 1
+            else:
+                yield replace(example, source="unread", split=part) if part else example
     for path in sorted((ROOT / "tools" / "sentences").glob("*.yaml")):
         yield from _of_file(path, dropped)
     for name in ("officers", "business"):  # never fitted on

@@ -266,7 +266,7 @@ def draft(
 
 
 def chosen_reading(error: AmbiguousSentence, as_json: bool) -> int:
-    """The number of the meaning that a person chooses of those printed; without a terminal the error is raised."""
+    """The number of the meaning that a person chooses of those printed; raises it without a terminal."""
     if as_json:
         ways = zip(error.readings, error.probabilities, error.acts, strict=True)
         listed = [
