@@ -1,9 +1,9 @@
 """How sure is sure: temperature, weight of agreement and threshold, from sentences no weight was fitted on.
 
 ``python -m training.calibrate [--weights FOLDER] [--first N]`` reads the calibration parts of corpus and
-tools. It prints the log loss for each temperature and weight of agreement; then, at the best of these, for
-thresholds of probability how many sentences would be read as sure, how many of these rightly, and the least
-share that are right with 95 % confidence (Clopper and Pearson).
+tools. It prints the log loss for each temperature at the best weights of agreement; then, at the best of
+these, for thresholds of probability how many sentences would be read as sure, how many of these rightly, and
+the least share that are right with 95 % confidence (Clopper and Pearson).
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
-from training.evaluate import Example, Option, calibration_error, examples_of, weights_in
+from training.evaluate import Example, Option, calibration_error, examples_of, reweighed, weights_in
 
 SETS = ("corpus calibration", "tools calibration")
 TEMPERATURES = (1.0, 1.15, 1.3, 1.5, 1.8)
-AGREEMENTS = (1.0, 3.0, 6.0, 10.0, 20.0, 40.0)
+AGREEMENTS = (1.0, 2.0, 4.0, 7.0, 12.0, 20.0, 40.0)
+SILENCES = (0.3, 0.5, 1.0, 2.0, 4.0, 8.0)
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99)
 
 
@@ -57,17 +58,20 @@ def main() -> None:
     arguments = parser.parse_args()
     sets = examples_of(SETS, weights_in(arguments.weights), arguments.first)
     every: list[Example] = [one for examples in sets.values() for one in examples]
-    losses = {}
-    for temperature, agreement in product(TEMPERATURES, AGREEMENTS):
-        losses[temperature, agreement] = log_loss([x.options(temperature, agreement) for x in every])
-        print(
-            f"temperature {temperature}, agreement {agreement:g}: {losses[temperature, agreement]:.4f}",
-            flush=True,
-        )
-    temperature, agreement = min(losses, key=lambda pair: losses[pair])
-    print(f"best: temperature {temperature}, agreement {agreement:g}")
+    losses: dict[tuple[float, float, float], float] = {}
+    for temperature in TEMPERATURES:
+        alone = [x.options(temperature) for x in every]
+        for agreement, silence in product(AGREEMENTS, SILENCES):
+            loss = log_loss([reweighed(options, agreement, silence) for options in alone])
+            losses[temperature, agreement, silence] = loss
+        best = min((k for k in losses if k[0] == temperature), key=lambda k: losses[k])
+        print(f"temperature {temperature}: {losses[best]:.4f} at agreement {best[1]:g}, silence {best[2]:g}")
+    temperature, agreement, silence = min(losses, key=lambda k: losses[k])
+    print(f"best: temperature {temperature}, agreement {agreement:g}, silence {silence:g}")
     for name, examples in sets.items():
-        table(name, [x.options(temperature, agreement) for x in examples])
+        options = [x.options(temperature) for x in examples]
+        table(f"{name}, network", options)
+        table(f"{name}, both", [reweighed(some, agreement, silence) for some in options])
 
 
 if __name__ == "__main__":

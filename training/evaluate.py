@@ -22,7 +22,7 @@ from gnrs_ppl.reading.decoder import Weighed, meaning_of
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, typed_of
 from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
-from gnrs_ppl.reading.opinions import AGREEMENT, SURE, weighed
+from gnrs_ppl.reading.opinions import AGREEMENT, SILENCE, SURE, weighed
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Readings
 from training.labels import OUT
@@ -68,41 +68,64 @@ class Example(NamedTuple):
 
     def core(self, readings: Readings) -> frozenset[Duty]:
         """The same without times, roles, persons and exceptions."""
-        return frozenset(
-            d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in duties(readings)
-        )
+        return _core(duties(readings))
 
-    def options(self, temperature: float, agreement: float) -> list[Option]:
-        """What it may mean, most probable first; with an agreement of 0 as the network alone has it."""
+    def options(self, temperature: float) -> list[Option]:
+        """What it may mean as the network alone has it, most probable first."""
         ways = self.typed.ways(MOST, temperature)
-        text = self.labels["text"]
-        listed = (
-            weighed(self.by_rules, ways, self.typed.schema, agreement=agreement)
-            if agreement
-            else [Readings(text, way.statements, probability=way.probability) for way in ways]
-        )
-        sums: dict[frozenset[Duty], float] = defaultdict(float)
-        for readings in listed:
-            sums[self.stated(readings)] += readings.probability
-        core = {self.stated(readings): self.core(readings) for readings in listed}
-        ordered = sorted(sums.items(), key=lambda item: -item[1])
-        return [Option(p, d == self.wanted, core[d] == self.wanted_core, bool(d)) for d, p in ordered]
+        options: dict[frozenset[Duty], Option] = {}
+        by_rules = self.stated(self.by_rules)
+        for readings in weighed(self.by_rules, ways, self.typed.schema, agreement=1.0, silence=1.0):
+            meaning = self.stated(readings)
+            same = options.get(meaning)
+            options[meaning] = Option(
+                readings.probability + (same.probability if same else 0.0),
+                meaning == self.wanted,
+                self.core(readings) == self.wanted_core,
+                bool(meaning),
+                meaning == by_rules,
+            )
+        return sorted(options.values(), key=lambda option: -option.probability)
 
     @property
     def wanted_core(self) -> frozenset[Duty]:
         """What its labels state, without times, roles, persons and exceptions."""
-        return frozenset(
-            d._replace(time="", only=frozenset(), who="", excuses=frozenset()) for d in self.wanted
-        )
+        return _core(self.wanted)
+
+
+def _core(stated: frozenset[Duty]) -> frozenset[Duty]:
+    none = frozenset[str]()
+    return frozenset(d._replace(time="", only=none, who="", excuses=none) for d in stated)
 
 
 class Option(NamedTuple):
-    """A meaning: its probability, whether it is right, in acts and templates at least, and asks anything."""
+    """A meaning.
+
+    Attributes
+    ----------
+    probability : float
+    right : bool
+    core : bool
+        Right in acts and templates at least.
+    drafts : bool
+        Whether it asks anything.
+    by_rules : bool
+        Whether the rules read the same.
+    """
 
     probability: float
     right: bool
     core: bool
     drafts: bool
+    by_rules: bool
+
+
+def reweighed(options: Sequence[Option], agreement: float, silence: float) -> list[Option]:
+    """The options with those that the rules read as well made likelier, as :func:`weighed` does."""
+    factors = [(agreement if o.drafts else silence) if o.by_rules else 1.0 for o in options]
+    weights = [o.probability * factor for o, factor in zip(options, factors, strict=True)]
+    changed = [o._replace(probability=w / sum(weights)) for o, w in zip(options, weights, strict=True)]
+    return sorted(changed, key=lambda option: -option.probability)
 
 
 def example(labels: dict[str, Any], network: Network) -> Example | None:
@@ -143,14 +166,15 @@ def calibration_error(options: Sequence[Sequence[Option]]) -> float:
     return float(sum(gaps)) / len(options)
 
 
-def line(name: str, examples: Sequence[Example], temperature: float, agreement: float) -> str:
+def line(name: str, examples: Sequence[Example], temperature: float) -> str:
     """A set in a few lines: rules alone, the network alone, both."""
     none = [k for k, x in enumerate(examples) if x.labels["refused"]]
     rules = np.mean([x.stated(x.by_rules) == x.wanted for x in examples])
     lines = [f"{name}: {len(examples)} sentences, {len(none)} of which state nothing to draft"]
     lines.append(f"  rules: right {rules:.3f}")
-    for who, factor in (("network", 0.0), ("both", agreement)):
-        options = [x.options(temperature, factor) for x in examples]
+    alone = [x.options(temperature) for x in examples]
+    both = [reweighed(options, AGREEMENT, SILENCE) for options in alone]
+    for who, options in (("network", alone), ("both", both)):
         best = [o[0] for o in options]
         sure = [o for o in best if o.drafts and o.probability >= SURE]
         pairs = [
@@ -201,12 +225,11 @@ def main() -> None:
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--first", type=int, default=10**9)
-    parser.add_argument("--agreement", type=float, default=AGREEMENT)
     parser.add_argument("--temperature", type=float, default=TEMPERATURE)
     options = parser.parse_args()
     sets = examples_of(options.sets, weights_in(options.weights), options.first)
     for name, examples in sets.items():
-        print(line(name, examples, options.temperature, options.agreement), flush=True)
+        print(line(name, examples, options.temperature), flush=True)
 
 
 if __name__ == "__main__":

@@ -94,6 +94,10 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         return refused
     if readings.nothing:
         return _refused(why_nothing(readings), readings.nothing)
+    if readings.unread_condition:
+        return _refused(
+            "the duty depends on something that no act and no field of the log shows", "no_such_field"
+        )
     unheld = next((u for u in readings.unread if u.nearest or u.another), None)
     if unheld is not None and unheld.rival:
         return Refused(

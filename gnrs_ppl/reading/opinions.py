@@ -23,6 +23,8 @@ from gnrs_ppl.reading.types import Nothing, Readings
 
 AGREEMENT = 20.0
 """How many times likelier a meaning is that the rules read as well (``training/calibrate.py``)."""
+SILENCE = 3.0
+"""How many times likelier it is that nothing is to be drafted where the rules read nothing."""
 UNLISTED = 0.005
 """Probability of what the rules read where the network does not list it, before the rules have their say."""
 SURE = 0.9
@@ -100,14 +102,13 @@ def joined(
         if duty_lines(way) == tuple(chosen):
             return way
     lead = options[0]
-    if not lead.statements and (not by_rules.statements or lead.probability >= SURE):
-        return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
-    conditional = ways[0].conditional > LIKELIER and not any(
-        s.best.data or s.best.condition for s in by_rules.statements
-    )
-    if lead.statements and lead.probability >= SURE and not conditional:
-        return lead
     likely = [way for way in options if way.statements and way.probability >= LIKELY]
+    if not lead.statements and (not likely or lead.probability >= SURE):
+        return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
+    read = any(s.best.data or s.best.condition for s in by_rules.statements)
+    conditional = 0.0 if read else ways[0].conditional
+    if lead.statements and (conditional >= SURE or (lead.probability >= SURE and conditional <= LIKELIER)):
+        return replace(lead, unread_condition=conditional >= SURE)
     best, *others = (likely or [way for way in options if way.statements])[:MOST_WAYS]
     return replace(best, others=tuple(others), unsure=True)
 
@@ -119,18 +120,18 @@ def weighed(
     attributes: Sequence[Attribute] = (),
     rows: Mapping[str, int] | None = None,
     agreement: float = AGREEMENT,
+    silence: float = SILENCE,
 ) -> list[Readings]:
     """All meanings of a sentence that either reader lists, most probable first; that it has none is one of them.
 
-    The network's probability of what the rules read is multiplied by ``agreement``, each by the prior of its acts'
-    rows, and all are made to sum to 1.
+    The network's probability of what the rules read is multiplied by ``agreement``, or by ``silence`` where they read
+    nothing; each is multiplied by the prior of its acts' rows, and all are made to sum to 1.
     """
     by_meaning = _by_meaning(ways, by_rules, schema, attributes)
     stated = duties(by_rules)
     listed = by_meaning.get(stated)
-    by_meaning[stated] = replace(
-        by_rules, probability=agreement * (listed.probability if listed else UNLISTED)
-    )
+    factor = agreement if stated else silence
+    by_meaning[stated] = replace(by_rules, probability=factor * (listed.probability if listed else UNLISTED))
     weights = [way.probability * (prior(way, schema, rows) if rows else 1.0) for way in by_meaning.values()]
     options = [
         replace(way, probability=weight / sum(weights))

@@ -374,8 +374,10 @@ class Readings:
         What follows a breach, where the sentence says so.
     unheld : tuple of Unheld
         Words on data that no attribute can hold.
+    unread_condition : bool
+        Whether a duty depends on data or a circumstance that was not read.
     probability : float
-        That the sentence means just this, as the network has it.
+        That the sentence means just this.
     unsure : bool
         Whether a person has to say that this is meant.
     others : tuple of Readings
@@ -391,6 +393,7 @@ class Readings:
     evidence: EvidenceRead | None = None
     procedure: ProcedureRead | None = None
     unheld: tuple[Unheld, ...] = ()
+    unread_condition: bool = False
     probability: float = 1.0
     unsure: bool = False
     others: tuple[Readings, ...] = ()
