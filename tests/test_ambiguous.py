@@ -18,9 +18,9 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import load_context, with_sentence
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.draft import of_reading, of_sources
-from gnrs_ppl.errors import AmbiguousSentence, InputError
+from gnrs_ppl.errors import AmbiguousSentence, InputError, Refused
 from gnrs_ppl.goals.write import new_goal
-from gnrs_ppl.reading import opinions, read
+from gnrs_ppl.reading import goal, opinions, read
 from gnrs_ppl.reading.counts import as_written
 from gnrs_ppl.reading.goal import readings_of
 
@@ -236,3 +236,15 @@ def test_the_paper_s_sources_alone_do_not_read(
         gnrs.draft(of_sources(context, ("template",)))
     assert run(["draft", str(path), "--sentence", unclear, "--sources", "records"]) == 2
     assert "--sources: 'records' is no source" in capsys.readouterr().err
+
+
+def test_a_condition_that_nobody_read_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = with_sentence(load_context(path, goalless=True), PLAIN)
+    ways = opinions.by_network(PLAIN, context.schema)
+    monkeypatch.setattr(
+        opinions, "by_network", lambda text, schema: tuple(way._replace(conditional=0.99) for way in ways)
+    )
+    goal._read.cache_clear()
+    with pytest.raises(Refused, match="depends on something that no act and no field of the log shows"):
+        gnrs.draft(context)
+    goal._read.cache_clear()

@@ -799,6 +799,7 @@ def _said_instead(goal_id: str, sentence: str) -> gnrs.Context:
     return replace(context, goal=goal, scene=context)
 
 
+@pytest.mark.usefixtures("rules_alone")
 def test_of_two_acts_that_words_tell_alike_the_recorded_one_is_meant() -> None:
     from gnrs_ppl.reading import read
     from gnrs_ppl.reading.goal import readings_of

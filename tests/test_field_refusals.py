@@ -173,6 +173,7 @@ def test_a_refused_audit_says_what_mends_it(
 
 ELSEWHERE = {
     ("candidates/refusals.py", "either_of(readings, unheld)"),  # two acts that the same words may mean
+    ("candidates/refusals.py", "'the duty depends on something that no act and no field of the log sho"),
     ("candidates/beside.py", "'the schema names nobody but those who are bound, and the sentence ask"),
 }
 """Refusals that the sentences of the reader's tests come by, on schemas of their own."""

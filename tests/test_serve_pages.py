@@ -255,6 +255,8 @@ def test_a_name_leads_nowhere_but_into_the_folder(name: str, folder: Path, waiti
         running(site)
         routes = [route for page in app.PAGES for route in page.ROUTES]
         starts = [Sent("GET", "/asked", (("job", "1"),)), Sent("GET", "/compared", (("job", "2"),))]
+        (token,) = fields(client.get("/draft?context=invoices/context.yaml").text, "/draft")["token"]
+        starts.append(Sent("POST", "/jobs/1/reading", (("token", token), ("reading", "1"))))
         asked = parameters(crawl(client, *starts), [Route("/static/{name}", app.static), *routes])
         assert len(asked) > 90
         for one, parameter in asked:

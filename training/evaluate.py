@@ -22,7 +22,7 @@ from gnrs_ppl.reading.decoder import Weighed, meaning_of
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, typed_of
 from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
-from gnrs_ppl.reading.opinions import AGREEMENT, SILENCE, SURE, weighed
+from gnrs_ppl.reading.opinions import AGREEMENT, SILENCE, SURE, SURE_OF_PART, weighed
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Readings
 from training.labels import OUT
@@ -176,7 +176,11 @@ def line(name: str, examples: Sequence[Example], temperature: float) -> str:
     both = [reweighed(options, AGREEMENT, SILENCE) for options in alone]
     for who, options in (("network", alone), ("both", both)):
         best = [o[0] for o in options]
-        sure = [o for o in best if o.drafts and o.probability >= SURE]
+        needed = [
+            SURE_OF_PART if x.by_rules.unread and o.by_rules else SURE
+            for o, x in zip(best, examples, strict=True)
+        ]
+        sure = [o for o, least in zip(best, needed, strict=True) if o.drafts and o.probability >= least]
         pairs = [
             (a, b)
             for a, (b, x) in zip(best, zip(best[1:], examples[1:], strict=True), strict=False)

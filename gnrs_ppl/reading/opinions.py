@@ -21,14 +21,16 @@ from gnrs_ppl.reading.placed import placed
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Nothing, Readings
 
-AGREEMENT = 20.0
+AGREEMENT = 7.0
 """How many times likelier a meaning is that the rules read as well (``training/calibrate.py``)."""
-SILENCE = 3.0
+SILENCE = 0.3
 """How many times likelier it is that nothing is to be drafted where the rules read nothing."""
 UNLISTED = 0.005
 """Probability of what the rules read where the network does not list it, before the rules have their say."""
-SURE = 0.9
+SURE = 0.85
 """Probability from which nobody is asked (``training/calibrate.py``)."""
+SURE_OF_PART = 0.95
+"""The same where the rules read the same and left words unread, which may be a part that both have missed."""
 LIKELIER = 0.5
 """More likely than not."""
 LIKELY = 0.08
@@ -105,12 +107,20 @@ def joined(
     likely = [way for way in options if way.statements and way.probability >= LIKELY]
     if not lead.statements and (not likely or lead.probability >= SURE):
         return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
-    read = any(s.best.data or s.best.condition for s in by_rules.statements)
-    conditional = 0.0 if read else ways[0].conditional
-    if lead.statements and (conditional >= SURE or (lead.probability >= SURE and conditional <= LIKELIER)):
-        return replace(lead, unread_condition=conditional >= SURE)
+    by_data = any(s.best.data or s.best.condition for s in by_rules.statements)
+    conditional = 0.0 if by_data else ways[0].conditional
+    if lead.statements and (
+        conditional >= SURE_OF_PART or (is_sure(lead, by_rules) and conditional <= LIKELIER)
+    ):
+        return replace(lead, unread_condition=conditional >= SURE_OF_PART)
     best, *others = (likely or [way for way in options if way.statements])[:MOST_WAYS]
     return replace(best, others=tuple(others), unsure=True)
+
+
+def is_sure(lead: Readings, by_rules: Readings) -> bool:
+    """Whether a reading needs no question."""
+    part = bool(by_rules.unread) and duties(lead) == duties(by_rules)
+    return lead.probability >= (SURE_OF_PART if part else SURE)
 
 
 def weighed(

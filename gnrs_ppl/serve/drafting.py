@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,6 +19,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.report.rule_page import understood, values_of
 from gnrs_ppl.serve.files import Entry, Gone
+from gnrs_ppl.serve.job_pages import job_named, readings_of
 from gnrs_ppl.serve.web import (
     address,
     choice,
@@ -72,6 +74,17 @@ async def begin(request: Request) -> Response:
     arguments += ["--out", out]
     then = address("/rule", of=f"{out}/draft.json")
     return to_job(request, site(request).jobs.submit(f"Draft a rule from {context.name}", arguments, then))
+
+
+async def reading(request: Request) -> Response:
+    """Begin a draft again with the meaning that a person chose."""
+    form = await form_of(request)
+    asked = job_named(request)
+    number = text(form, "reading")
+    if number not in [str(k) for k, _ in enumerate(readings_of(asked), 1)]:
+        raise HTTPException(400, "That reading was not asked about.")
+    arguments = [*asked.arguments, f"--reading={number}"]
+    return to_job(request, site(request).jobs.submit(asked.title, arguments, asked.then))
 
 
 def _options(form: FormData) -> list[str]:
@@ -153,5 +166,6 @@ def stem(entry: Entry) -> str:
 ROUTES = [
     Route("/draft", draft),
     Route("/draft", begin, methods=["POST"]),
+    Route("/jobs/{number}/reading", reading, methods=["POST"]),
     Route("/rule", rule),
 ]

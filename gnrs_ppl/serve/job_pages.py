@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.watching import STREAMS, pieces, told
-from gnrs_ppl.serve.web import form_of, page, site, text, to_job
+from gnrs_ppl.serve.web import form_of, page, site, to_job
 
 ASKED = 4
 """Exit code of a draft whose sentence may mean several things."""
@@ -32,27 +32,16 @@ async def job(request: Request) -> Response:
         told=told(found),
         out=found.output("out.txt"),
         err=found.output("err.txt"),
-        readings=_readings(found),
+        readings=readings_of(found),
     )
 
 
-def _readings(job: Job) -> list[str]:
+def readings_of(job: Job) -> list[str]:
     """What a sentence may mean, as the draft that asked has printed it, in its order."""
     if job.code != ASKED:
         return []
     printed = re.split(r"^  \d\. ", job.output("out.txt"), flags=re.MULTILINE)[1:]
     return [" ".join(re.split(r"^ {5}", says, maxsplit=1, flags=re.MULTILINE)[0].split()) for says in printed]
-
-
-async def reading(request: Request) -> Response:
-    """Begin a draft again with the meaning that a person chose."""
-    form = await form_of(request)
-    asked = job_named(request)
-    number = text(form, "reading")
-    if number not in [str(k) for k, _ in enumerate(_readings(asked), 1)]:
-        raise HTTPException(400, "That reading was not asked about.")
-    arguments = [*asked.arguments, f"--reading={number}"]
-    return to_job(request, site(request).jobs.submit(asked.title, arguments, asked.then))
 
 
 async def events(request: Request) -> Response:
@@ -81,6 +70,5 @@ ROUTES = [
     Route("/jobs", jobs),
     Route("/jobs/{number}", job),
     Route("/jobs/{number}/events", events),
-    Route("/jobs/{number}/reading", reading, methods=["POST"]),
     Route("/jobs/{number}/cancel", cancel, methods=["POST"]),
 ]
