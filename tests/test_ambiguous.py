@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import gnrs_ppl as gnrs
+from gnrs_ppl.candidates.model_reader import ReadAlong
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import load_context, with_sentence
 from gnrs_ppl.context.types import Schema
@@ -86,9 +87,9 @@ def test_a_question_lists_different_meanings(path: Path, unclear: str) -> None:
     context = load_context(path, goalless=True)
     readings = read(unclear, context.schema, context.records.channels)
     assert readings.unsure
-    told = [opinions.duty_lines(way) for way in readings.ways]
-    assert 1 <= len(told) <= opinions.MOST_WAYS
-    assert len(set(told)) == len(told)
+    ways = [opinions.duty_lines(way) for way in readings.ways]
+    assert 1 <= len(ways) <= opinions.MOST_WAYS
+    assert len(set(ways)) == len(ways)
 
 
 def test_python_raises_with_the_readings_and_draws_up_the_one_that_is_chosen(
@@ -110,9 +111,9 @@ def test_the_command_asks_with_exit_4_and_takes_a_number(
 ) -> None:
     command = ["draft", str(path), "--sentence", unclear, "--kernel", "exact"]
     assert run([*command, "--out", str(tmp_path / "out")]) == 4
-    told = capsys.readouterr()
-    assert "1. " in told.out
-    assert "--reading" in told.err
+    printed = capsys.readouterr()
+    assert "1. " in printed.out
+    assert "--reading" in printed.err
     assert not (tmp_path / "out").exists()
     assert run([*command, "--json"]) == 4
     ways = json.loads(capsys.readouterr().out)["readings"]
@@ -175,6 +176,15 @@ def test_what_was_chosen_of_another_sentence_chooses_nothing(path: Path, unclear
     for chosen in (("response(Nothing -> Like it)",), ()):
         assert read(unclear, context.schema, context.records.channels, chosen=chosen) == readings
         assert opinions.as_chosen(readings, chosen) == readings
+
+
+def test_a_choice_holds_where_a_model_read_along(path: Path, unclear: str) -> None:
+    context = with_sentence(load_context(path, goalless=True), unclear)
+    context = replace(context, read_along=ReadAlong(readings_of(context), (), (), None))
+    assert readings_of(context).unsure
+    chosen = readings_of(of_reading(context, 1))
+    assert not chosen.unsure
+    assert opinions.duty_lines(chosen) == opinions.duty_lines(readings_of(context))
 
 
 CLAIMS = Schema.model_validate(

@@ -22,9 +22,9 @@ from gnrs_ppl.reading.decoder import (
     Related,
     Weighed,
     _choices,
-    apart,
     meaning_of,
     meanings,
+    split_mentions,
 )
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, Typed, learned
@@ -189,11 +189,11 @@ def _said(*stated: Related | Alone) -> frozenset[Duty]:
 def test_what_two_acts_share_is_split_between_them() -> None:
     both = Meaning(frozenset({Related("response", 0, (1,)), Related("response", 0, (2,))}))
     mentions = np.array([[5, 0, 0], [0, 0, 5], [0, 0, 4]], np.float32)
-    shares = {one.meaning: one.probability for one in apart([Weighed(both, 1.0)], mentions)}
+    shares = {one.meaning: one.probability for one in split_mentions([Weighed(both, 1.0)], mentions)}
     alone = [Meaning(frozenset({Related("response", 0, (k,))})) for k in (1, 2)]
     assert shares == pytest.approx({both: BOTH, alone[0]: (1 - BOTH) / 2, alone[1]: (1 - BOTH) / 2})
     mentions[2] = [0, 5, 0]  # words of its own
-    assert apart([Weighed(both, 1.0)], mentions) == [Weighed(both, 1.0)]
+    assert split_mentions([Weighed(both, 1.0)], mentions) == [Weighed(both, 1.0)]
 
 
 def test_a_succession_is_its_two_halves() -> None:

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
-from training.evaluate import Example, Option, calibration_error, examples_of, reweighed, weights_in
+from gnrs_ppl.reading.network import shipped, stored_in
+from training.evaluate import Example, Option, calibration_error, examples_of, reweighed
 
 SETS = ("corpus calibration", "tools calibration")
 TEMPERATURES = (1.0, 1.15, 1.3, 1.5, 1.8)
@@ -56,7 +57,9 @@ def main() -> None:
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--first", type=int, default=10**9)
     arguments = parser.parse_args()
-    sets = examples_of(SETS, weights_in(arguments.weights), arguments.first)
+    sets = examples_of(
+        SETS, stored_in(arguments.weights) if arguments.weights else shipped(), arguments.first
+    )
     every: list[Example] = [one for examples in sets.values() for one in examples]
     losses: dict[tuple[float, float, float], float] = {}
     for temperature in TEMPERATURES:

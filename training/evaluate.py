@@ -21,7 +21,7 @@ from gnrs_ppl.reading import reader
 from gnrs_ppl.reading.decoder import Weighed, meaning_of
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, TEMPERATURE, Typed, typed_of
-from gnrs_ppl.reading.network import Network, logits, shipped, unpacked
+from gnrs_ppl.reading.network import Network, logits, shipped, stored_in
 from gnrs_ppl.reading.opinions import AGREEMENT, SILENCE, SURE, SURE_OF_PART, weighed
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Readings
@@ -214,15 +214,6 @@ def examples_of(names: Sequence[str], network: Network, first: int) -> dict[str,
     return sets
 
 
-def weights_in(folder: Path | None) -> Network:
-    """The weights of a folder, or those of the package."""
-    if folder is None:
-        return shipped()
-    with np.load(folder / "reader.npz") as stored:
-        lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-        return unpacked({name: stored[name] for name in stored.files}, lines)
-
-
 def main() -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -231,7 +222,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=10**9)
     parser.add_argument("--temperature", type=float, default=TEMPERATURE)
     options = parser.parse_args()
-    sets = examples_of(options.sets, weights_in(options.weights), options.first)
+    sets = examples_of(
+        options.sets, stored_in(options.weights) if options.weights else shipped(), options.first
+    )
     for name, examples in sets.items():
         print(line(name, examples, options.temperature), flush=True)
 

@@ -19,6 +19,7 @@ from gnrs_ppl.candidates.primitives import primitives
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates
 from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
+from gnrs_ppl.context.load import SOURCES as NAMES
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Goal
@@ -27,12 +28,9 @@ from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
 
-SOURCES: dict[str, Callable[[Material], ProposedCandidates]] = {
-    "reading": stated,
-    "template": templates,
-    "schema": primitives,
-    "record": observed,
-}
+SOURCES: dict[str, Callable[[Material], ProposedCandidates]] = dict(
+    zip(NAMES, (stated, templates, primitives, observed), strict=True)
+)
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
 IN_CHARGE = "person_in_charge"
 """Who looks into breaches where the schema names no role."""

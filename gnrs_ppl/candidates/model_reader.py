@@ -226,9 +226,8 @@ def kept(
         )
     conditions = said_of_data(sentence, attributes, vocabulary(schema)).found
     found = list(placed(Readings(sentence, tuple(found)), conditions, attributes).statements)
-    alone = as_chosen(
-        alone, duty_lines(Readings(sentence, tuple(found)))
-    )  # sure where a model reads the same
+    # sure where a model reads the same
+    alone = as_chosen(alone, duty_lines(Readings(sentence, tuple(found))))
     return ReadAlong(merged(alone, found), tuple(found), tuple(dropped), answer)
 
 

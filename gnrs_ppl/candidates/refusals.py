@@ -24,7 +24,7 @@ from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
-from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, ways
+from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, states_fields, ways
 from gnrs_ppl.reading.narrowing import lost_clause, narrowed_by
 from gnrs_ppl.reading.plain import declare_name, either_of, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, UNCOUNTED, durations
@@ -83,8 +83,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``part_not_read``, ``no_such_field``,
         ``no_such_log``, ``no_such_role`` or ``too_many_steps``.
     """
-    goal = context.goal
-    if goal.required or goal.forbidden or goal.permitted or context.pools is not None:
+    if states_fields(context):
         return None
     if readings.nothing and readings.unheld:
         return not_held(readings, readings.unheld[0])
@@ -126,7 +125,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         either = "may ask for it within that time, or allow it within that time only"
         told = f"to bar what comes later than '{late}' {either}"
         return Refused(told, "say which: 'must … within', or 'only … within'", reason="time_not_read")
-    if goal.within is None and (lost := _lost_time(readings, context.rule)):
+    if context.goal.within is None and (lost := _lost_time(readings, context.rule)):
         told = f"the time '{lost}' is stated and could not be read as the time of anything"
         return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
     if lost := lost_clause(readings, vocabulary(context.schema), rules_of(readings)[context.rule]):
@@ -218,12 +217,7 @@ def _beside(material: Material) -> Refused | None:
 
 def held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
     """What speaks against one way to read a statement."""
-    acts = [
-        a
-        for act in (reading.activation, *reading.targets, reading.after, reading.exception)
-        if act is not None
-        for a in act.each
-    ]
+    acts = list(reading.acts)
     found = (
         _unrecorded(context, readings, acts),
         _without_others(context, reading),

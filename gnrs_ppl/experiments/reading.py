@@ -187,16 +187,16 @@ def trust(source: str, sentences: Iterable[LabelledSentence]) -> Trust:
         got = [constraints(way) for way in readings.ways]
         network = by_network(sentence.text, sentence.schema)[0]
         network_right = constraints(Readings(sentence.text, network.statements)) == wanted
-        told = sentence.refuse == "no_condition" and all(s.best.condition for s in readings.statements)
-        sure = bool(got[0]) and not readings.unsure and not told
+        unheld = sentence.refuse == "no_condition" and all(s.best.condition for s in readings.statements)
+        sure = bool(got[0]) and not readings.unsure and not unheld
         counts.update(
             sentences=1,
             rules=constraints(by_rules(sentence.text, sentence.schema)) == wanted,
             network=network_right,
-            right=got[0] == wanted or told,
+            right=got[0] == wanted or unheld,
             sure=sure,
             sure_right=sure and got[0] == wanted,
-            answered=wanted in got or told or (not wanted and not sure),
+            answered=wanted in got or unheld or (not wanted and not sure),
             rightly_silent=not wanted and not sure,
         )
         bins.setdefault(min(9, int(10 * network.probability)), []).append(

@@ -48,10 +48,7 @@ def named_as_well(readings: Readings, act: ActRead, schema: Schema) -> tuple[str
 def acts_of(readings: Readings) -> Iterator[ActRead]:
     """Every act of the statements as most probably read."""
     for statement in readings.statements:
-        best = statement.best
-        for act in (best.activation, *best.targets, best.after, best.exception):
-            if act is not None:
-                yield from act.each
+        yield from statement.best.acts
 
 
 @lru_cache(maxsize=4096)

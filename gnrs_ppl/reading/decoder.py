@@ -261,7 +261,7 @@ def meaning_of(chosen: dict[tuple[str, int, int], int]) -> Meaning | None:
     )
 
 
-def apart(weighed: Sequence[Weighed], mentions: Array) -> list[Weighed]:
+def split_mentions(weighed: Sequence[Weighed], mentions: Array) -> list[Weighed]:
     """The meanings, those that read two acts from the same words also with either act alone.
 
     One mention mostly names one act. What two acts share so keeps ``BOTH`` of its probability, each alone gets half

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Attribute, Channel, Goal, Schema
-from gnrs_ppl.reading.opinions import read
+from gnrs_ppl.reading.opinions import as_chosen, read
 from gnrs_ppl.reading.reader import read as by_rules
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Condition, Force
@@ -35,17 +35,19 @@ def readings_of(context: Context) -> Readings:
     if "reading" not in context.sources:
         return Readings(context.goal.intent, ())
     together: Readings | None = context.read_along and context.read_along.readings
+    if together:
+        return as_chosen(together, context.goal.read_as)
     whole = context.scene if context.scene and context.scene.goal.intent == context.goal.intent else context
-    kept_records = (context.records.channels, context.records.attributes, states_fields(whole))
-    if together or context.records.prospective:
-        return together or _read(context.goal, context.schema, *kept_records)
-    rows = recorded(context)
-    said = _read(context.goal, context.schema, *kept_records, rows)
+    records = (context.records.channels, context.records.attributes, states_fields(whole))
+    if context.records.prospective:
+        return _read(context.goal, context.schema, *records)
+    rows = rows_by_act(context)
+    said = _read(context.goal, context.schema, *records, rows)
     unseen = [a for a in _acts_of(said) if ("action", a.activity) not in context.profile.counts]
     if not unseen:
         return said
     kept = tuple(a for a in context.schema.actions if ("action", a.name) in context.profile.counts)
-    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), *kept_records, rows)
+    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}), *records, rows)
     instead = _acts_of(among)
     as_well = all(any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen)
     return among if as_well else said
@@ -57,7 +59,7 @@ def states_fields(context: Context) -> bool:
     return bool(goal.required or goal.forbidden or goal.permitted) or context.pools is not None
 
 
-def recorded(context: Context) -> tuple[tuple[str, int], ...]:
+def rows_by_act(context: Context) -> tuple[tuple[str, int], ...]:
     """How many rows of the log show each act; empty without a log."""
     if context.records.prospective:
         return ()

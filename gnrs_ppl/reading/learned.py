@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.reading.decoder import BACKWARD, Alone, Meaning, Related, Weighed, apart, meanings
+from gnrs_ppl.reading.decoder import BACKWARD, Alone, Meaning, Related, Weighed, meanings, split_mentions
 from gnrs_ppl.reading.network import LONGEST, Array, Logits, Network, logits
 from gnrs_ppl.reading.quantities import Length, durations
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
@@ -109,7 +109,7 @@ class Typed:
 
     def ways(self, most: int, temperature: float = TEMPERATURE) -> tuple[Learned, ...]:
         """The most probable meanings, at most so many."""
-        weighed = apart(meanings(self.output, temperature), self.output.mention)
+        weighed = split_mentions(meanings(self.output, temperature), self.output.mention)
         conditional = float(1 / (1 + np.exp(-self.output.condition / temperature)))
         return tuple(
             Learned(one.probability, self.statements(one, weighed), one.meaning.refused, conditional)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +107,11 @@ class Network(NamedTuple):
 @lru_cache(maxsize=1)
 def shipped() -> Network:
     """The weights of this version."""
-    folder = files("gnrs_ppl.reading") / "weights"
+    return stored_in(files("gnrs_ppl.reading") / "weights")
+
+
+def stored_in(folder: Traversable) -> Network:
+    """The weights of a folder, as ``training/pack.py`` writes it."""
     with (folder / "reader.npz").open("rb") as file, np.load(file) as stored:
         arrays = {name: stored[name] for name in stored.files}
     lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").splitlines()

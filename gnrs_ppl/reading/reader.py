@@ -85,18 +85,7 @@ def vocabulary(schema: Schema) -> Vocabulary:
 def read(
     sentence: str, schema: Schema, logs: Sequence[Channel] = (), attributes: Sequence[Attribute] = ()
 ) -> Readings:
-    """Read a sentence against a schema.
-
-    Parameters
-    ----------
-    sentence : str
-        What a person asks for, in English: one sentence or a few.
-    schema : Schema
-        The names that may be meant, with their phrases.
-    logs : sequence of Channel
-        The logs that are kept; of evidence nothing is read where none is given.
-    attributes : sequence of Attribute
-        What the logs record beside; of conditions on data nothing is read where none is given.
+    """What the rules read of a sentence; parameters as :func:`gnrs_ppl.reading.read` has them.
 
     Returns
     -------

@@ -183,6 +183,12 @@ class Reading:
     why: str = ""
 
     @property
+    def acts(self) -> tuple[ActRead, ...]:
+        """Every act it names, each alternative too."""
+        named = (self.activation, *self.targets, self.after, self.exception)
+        return tuple(act for one in named if one is not None for act in one.each)
+
+    @property
     def by_another(self) -> bool:
         """Whether its act is told of another person than who did the activation; "by different people" of two
         acts that exclude each other says that nobody does both.

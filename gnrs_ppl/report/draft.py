@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from gnrs_ppl.search import Search
 
 
-def print_ways(asked: AmbiguousSentence) -> None:
+def print_ways(error: AmbiguousSentence) -> None:
     """What a sentence may mean, numbered, the words in bold that another way has not."""
     console = _console()
-    many = len(asked.readings) > 1
+    many = len(error.readings) > 1
     console.print(
         shown("The sentence may mean several things. Which of these?" if many else "Is this meant?")
     )
-    common = set[str].intersection(*(set(said.split()) for said in asked.readings))
-    for number, said in enumerate(asked.readings, 1):
+    common = set[str].intersection(*(set(words.split()) for words in error.readings))
+    for number, sentence in enumerate(error.readings, 1):
         line = shown(f"{number}. ")
-        for word in said.split(" "):
+        for word in sentence.split(" "):
             line.append_text(shown(f"{word} ", "bold" if word not in common else ""))
         console.print(Padding(line, (0, 0, 0, 2)))
-        console.print(Padding(shown("; ".join(asked.acts[number - 1]), style="dim"), (0, 0, 0, 5)))
+        console.print(Padding(shown("; ".join(error.acts[number - 1]), style="dim"), (0, 0, 0, 5)))
 
 
 def print_draft(draft: Draft, written: list[Path]) -> None:

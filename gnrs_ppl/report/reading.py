@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.padding import Padding
 
 from gnrs_ppl.reading.counts import acts_of, named_as_well
-from gnrs_ppl.reading.goal import recorded, rules_of
+from gnrs_ppl.reading.goal import rows_by_act, rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.types import (
     ActRead,
@@ -307,8 +307,8 @@ def print_reading(readings: Readings) -> None:
     if readings.unsure:
         console.print(shown("Not sure: a draft asks which is meant (--reading N).", style="yellow"))
         for number, way in enumerate(readings.ways, 1):
-            said = "; ".join(reading_in_words(statement.best) for statement in way.statements)
-            console.print(Padding(shown(f"{number}. {said}: {way.probability:.2f}"), (0, 2)))
+            duties = "; ".join(reading_in_words(statement.best) for statement in way.statements)
+            console.print(Padding(shown(f"{number}. {duties}: {way.probability:.2f}"), (0, 2)))
 
 
 def _print_not_held(console: Console, readings: Readings) -> None:
@@ -348,7 +348,7 @@ def _told_beside(readings: Readings) -> Iterator[tuple[str, list[SentencePart], 
 
 def rows_in_words(readings: Readings, context: Context) -> list[str]:
     """Which words were read as which act, how many rows it has, and the other acts that they could name."""
-    rows = dict(recorded(context))
+    rows = dict(rows_by_act(context))
     lines = list[str]()
     for act in {act.activity: act for act in acts_of(readings)}.values() if rows else ():
         others = (f"{n} has {rows[n]:,}" for n in named_as_well(readings, act, context.schema))

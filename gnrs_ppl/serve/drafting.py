@@ -19,7 +19,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.report.rule_page import understood, values_of
 from gnrs_ppl.serve.files import Entry, Gone
-from gnrs_ppl.serve.job_pages import job_named, readings_of
+from gnrs_ppl.serve.job_pages import job_named, listed_readings
 from gnrs_ppl.serve.web import (
     address,
     choice,
@@ -81,7 +81,7 @@ async def reading(request: Request) -> Response:
     form = await form_of(request)
     asked = job_named(request)
     number = text(form, "reading")
-    if number not in [str(k) for k, _ in enumerate(readings_of(asked), 1)]:
+    if number not in [str(k) for k, _ in enumerate(listed_readings(asked), 1)]:
         raise HTTPException(400, "That reading was not asked about.")
     arguments = [*asked.arguments, f"--reading={number}"]
     return to_job(request, site(request).jobs.submit(asked.title, arguments, asked.then))

@@ -9,12 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from gnrs_ppl.errors import AmbiguousSentence
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.watching import STREAMS, pieces, told
 from gnrs_ppl.serve.web import form_of, page, site, to_job
-
-ASKED = 4
-"""Exit code of a draft whose sentence may mean several things."""
 
 
 async def jobs(request: Request) -> Response:
@@ -32,13 +30,13 @@ async def job(request: Request) -> Response:
         told=told(found),
         out=found.output("out.txt"),
         err=found.output("err.txt"),
-        readings=readings_of(found),
+        readings=listed_readings(found),
     )
 
 
-def readings_of(job: Job) -> list[str]:
+def listed_readings(job: Job) -> list[str]:
     """What a sentence may mean, as the draft that asked has printed it, in its order."""
-    if job.code != ASKED:
+    if job.code != AmbiguousSentence.exit_code:
         return []
     printed = re.split(r"^  \d\. ", job.output("out.txt"), flags=re.MULTILINE)[1:]
     return [" ".join(re.split(r"^ {5}", says, maxsplit=1, flags=re.MULTILINE)[0].split()) for says in printed]
