@@ -182,7 +182,7 @@ def _said(*stated: Related | Alone) -> frozenset[Duty]:
         frozenset(s for s in stated if isinstance(s, Related)),
         frozenset(s for s in stated if isinstance(s, Alone)),
     )
-    typed = Typed(text, SCHEMA, [a for a, _ in acts], durations(text), found)
+    typed = Typed(text, SCHEMA, [a for a, _ in acts], SCHEMA.roles, durations(text), found)
     return duties(Readings(text, typed.statements(Weighed(meaning, 1.0), [])))
 
 

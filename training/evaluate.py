@@ -150,7 +150,8 @@ def example(labels: dict[str, Any], network: Network) -> Example | None:
     spans = [(x.start, x.end) for x in durations(text)]
     every = typed
     if typed.acts != names:  # a long schema, of which the network looked at a part
-        every = Typed(text, schema, names, typed.lengths, logits(network, text, labels["acts"], (), spans))
+        output = logits(network, text, labels["acts"], (), spans)
+        every = Typed(text, schema, names, schema.roles, typed.lengths, output)
     return one._replace(wanted=one.stated(Readings(text, every.statements(Weighed(meaning, 1.0), []))))
 
 
