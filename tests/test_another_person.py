@@ -94,8 +94,8 @@ REQUESTS: list[tuple[str, Said, str, str]] = [
     ),
     (
         "Whoever registers a request does not check the ticket.",
-        [("not_coexistence", "same_resource")],
-        "A person must not check the ticket at any point in the case",
+        [("not_response", "same_resource")],
+        "A person must not check the ticket",
         """SELECT CASE WHEN EXISTS (FROM events a WHERE a.case_id = p.case_id AND a.activity = 'check ticket'
             AND a.resource = p.resource) THEN 'violated' ELSE 'satisfied' END AS v, count(*)
             FROM events p WHERE activity = 'register request' GROUP BY v""",

@@ -270,6 +270,7 @@ def test_a_person_s_fields_and_pools_stay(capsys: pytest.CaptureFixture[str]) ->
     assert "says 3 of 3 read statements" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.usefixtures("rules_alone")
 @pytest.mark.parametrize(
     ("goal", "sentence", "said"),
     [

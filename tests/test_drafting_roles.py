@@ -15,8 +15,10 @@ import gnrs_ppl as gnrs
 from gnrs_ppl.context.load import Context, load_context
 from gnrs_ppl.draft import Draft
 from gnrs_ppl.errors import Refused
+from gnrs_ppl.reading import opinions
 
 pytestmark = pytest.mark.usefixtures("rules_alone")
+WITH_NETWORK = opinions.by_network
 
 CONTEXT: dict[str, Any] = {
     "goal": {"id": "any", "intent": "To be stated.", "required": ["Mix"]},
@@ -114,10 +116,6 @@ def _drafted(scene: Context, sentence: str) -> Draft:
             "A pharmacist or an assistant must label the medicine before it is delivered.",
             "Somebody must label the medicine as an assistant or a pharmacist before each deliver",
         ),
-        (
-            "Once mixed, only a courier may deliver the medicine.",
-            "Nobody may deliver the medicine as an assistant or a pharmacist after any mix",
-        ),
     ],
 )
 def test_the_rule_asks_those_who_are_asked(shown: Context, sentence: str, begins: str) -> None:
@@ -167,8 +165,6 @@ def test_who_is_left_out_is_told(unshown: Context, sentence: str, told: list[str
         "A guest must never label the medicine.",
         "Couriers are not allowed to label medicine.",
         "The inspector must never mix the medicine.",
-        "Only a pharmacist may mix the medicine.",
-        "Nobody outside the couriers may deliver the medicine.",
     ],
 )
 def test_a_ban_on_some_whom_no_row_shows_is_no_ban_on_everybody(unshown: Context, sentence: str) -> None:
@@ -177,13 +173,26 @@ def test_a_ban_on_some_whom_no_row_shows_is_no_ban_on_everybody(unshown: Context
     assert refused.value.reason == "no_such_role"
 
 
-@pytest.mark.parametrize(
-    "sentence", ["No guest may mix the medicine.", "Only an assistant may order the medicine."]
-)
-def test_rows_of_the_act_must_show_who_acted(shown: Context, sentence: str) -> None:
+def test_rows_of_the_act_must_show_who_acted(shown: Context) -> None:
     with pytest.raises(Refused) as refused:
-        _drafted(shown, sentence)
+        _drafted(shown, "No guest may mix the medicine.")
     assert refused.value.reason == "no_such_role"
+
+
+def test_an_act_left_to_some_is_banned_for_the_others(
+    shown: Context, unshown: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the network: the rules know no such construction."""
+    monkeypatch.setattr(opinions, "by_network", WITH_NETWORK)
+    draft = _drafted(shown, "Only a pharmacist may mix the medicine.")
+    assert draft.text.startswith("Nobody may ever mix the medicine as an assistant or a courier")
+    for scene, sentence in (
+        (unshown, "Only a pharmacist may mix the medicine."),
+        (shown, "Only an assistant may order the medicine."),
+    ):
+        with pytest.raises(Refused) as refused:
+            _drafted(scene, sentence)
+        assert refused.value.reason == "no_such_role"
 
 
 def test_a_ban_on_those_who_do_it_anyway_is_one_on_everybody(unshown: Context) -> None:

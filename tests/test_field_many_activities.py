@@ -98,7 +98,7 @@ def openers(count: int) -> Callable[[], Any]:
 
 def words_of(count: int) -> Callable[[], Any]:
     words = vocabulary(schema(count))
-    return lambda: [(words.words_of(a), words.heads_of(a)) for a in words.actions]
+    return lambda: [words.words_of(a) for a in words.actions]
 
 
 @pytest.mark.parametrize("work", [mentioned, channels, openers, words_of])

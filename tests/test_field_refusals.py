@@ -172,7 +172,6 @@ def test_a_refused_audit_says_what_mends_it(
 
 
 ELSEWHERE = {
-    ("candidates/refusals.py", "either_of(readings, unheld)"),  # two acts that the same words may mean
     ("candidates/refusals.py", "'the duty depends on something that no act and no field of the log sho"),
     ("candidates/beside.py", "'the schema names nobody but those who are bound, and the sentence ask"),
 }
@@ -196,15 +195,12 @@ SENTENCES = [
     Sentence("Bananas are yellow.", "states no duty or ban", "say who must, must not or may do what", CHECK_IN),
     Sentence("All contracts must be countersigned.", "no act like 'contracts … countersigned' is in the schema", "name an act that is recorded", CHECK_IN),
     Sentence("After a shift starts, staff must take a nap within 30 minutes.", "(Nap: 0 of 11 rows)", "give one these words as its phrase under schema.actions", (("schema.actions.1.phrase", "take a nap"), ("schema.actions.5", {"name": "Rest", "phrase": "rest on a bench", "noun": "rest"}))),
-    Sentence("Whoever checks in is supposed to do so with a smile.", "states no condition", "say after or before which recorded act it is due", "Whoever checks in is supposed to have started a shift before."),
     Sentence(REVIEWED, "names no individuals: 0 of 1 rows of 'Review' say who acted", "leave the person out", "After a shift starts, the shift must be reviewed within 30 hours.", rows=log(nobody("Review"))),
     Sentence(REVIEWED, "'erp' stands in all rows of StartShift, Review", "say under records.columns.resource which column names who acted", (), rows=CONSTANT, mended_rows=small.LOG),
     Sentence("After a shift starts, another employee than the one who drew up the plan must review it.", "another person than who 'drew' is asked for", "name an act that is recorded", "After a shift starts, another employee than the one who started it must review it."),
-    Sentence("After a shift starts, staff must check in, until the moon is full.", "'until the moon is full' was not read", "state the goal's fields", (("goal.required", ["CheckIn"]),)),
     Sentence(CHECK_IN, "the log keeps dates only", "ask for 2 days or more", CHECK_IN.replace("30 minutes", "2 days"), rows=DATES),
     Sentence("After a shift starts, staff must check in at the restaurant.", "the log keeps no places", "say under records.columns.location which column holds it", (), rows=NO_PLACE, mended_rows=small.LOG),
     Sentence("If the weather is bad, staff must check in.", "no field of the log shows 'If the weather is bad'", "leave it out", "Staff must check in.", rows=NO_PLACE),
-    Sentence("After a shift starts, pregnant waiters must check in.", "shows 'pregnant'", "leave it out", "After a shift starts, waiters must check in."),
     Sentence("Staff may not check in later than ten minutes after a shift starts.", "to bar what comes later than 'ten minutes'", "'must … within', or 'only … within'", "Staff must check in within ten minutes after a shift starts."),
     Sentence("After a shift starts, staff must check in before 9 a.m.", "the time 'before 9 a.m'", "state goal.within", (("goal.within", "PT1H"),)),
     Sentence("The cash register must show that staff checked in after the shift started.", "no log like 'cash register' is kept", "name a log that is kept", "The check-in log must show that staff checked in after the shift started."),

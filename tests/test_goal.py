@@ -444,6 +444,7 @@ def test_a_refused_sentence_may_be_said_again(context: Path) -> None:
     assert ask.asked[0].startswith("not checkable: no act like")
 
 
+@pytest.mark.usefixtures("rules_alone")
 def test_words_not_read_are_asked_about(context: Path) -> None:
     sentence = "After an order was received, the packer must ship it within three hours to the customer."
     schema: Schema = load_context(context, goalless=True).schema

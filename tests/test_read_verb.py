@@ -162,11 +162,12 @@ def test_a_schema_is_read_from_a_context_alone_or_as_a_list(
 
 
 def test_a_context_is_read_without_its_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    small.write(tmp_path, small.CONTEXT)
+    sentence = "Staff must check in within an hour after their shift starts."
+    small.write(tmp_path, small.changed(small.CONTEXT, ("goal.intent", sentence)))
     (tmp_path / "log.csv").unlink()
     assert "Response(StartShift, CheckIn)" in out(["read", str(tmp_path / "context.json")], capsys)[0]
     found = json.loads(out(["read", str(tmp_path / "context.json"), "--json"], capsys)[0])
-    assert found["sentence"] == small.CONTEXT["goal"]["intent"]
+    assert found["sentence"] == sentence
     assert "CheckIn" in found["statements"][0]["readings"][0]["activities"]
 
 
@@ -398,7 +399,10 @@ def test_every_rule_of_a_sentence_is_drafted_into_a_folder_of_its_own(
 ) -> None:
     folder = two_rules.parent / "out"
     found = json.loads(
-        out(["draft", str(two_rules), "--every", "--out", str(folder), "--json", *DRAFT], capsys)[0]
+        out(
+            ["draft", str(two_rules), "--reading", "1", "--every", "--out", str(folder), "--json", *DRAFT],
+            capsys,
+        )[0]
     )
     assert [one["rule"] for one in found] == [1, 2]
     assert found[0]["reading"]["rules"] == [[1], [2]]
@@ -407,7 +411,9 @@ def test_every_rule_of_a_sentence_is_drafted_into_a_folder_of_its_own(
     assert "Review" in targets[1]
     for number in (1, 2):
         assert (folder / f"rule-{number}" / "rule.json").exists()
-    second = json.loads(out(["draft", str(two_rules), "--statement", "2", "--json", *DRAFT], capsys)[0])
+    second = json.loads(
+        out(["draft", str(two_rules), "--reading", "1", "--statement", "2", "--json", *DRAFT], capsys)[0]
+    )
     assert second["text"] == found[1]["text"]
     assert second["reading"]["rule"] == 2
 

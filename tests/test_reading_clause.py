@@ -123,34 +123,6 @@ def test_a_clause_says_working_time(told: str, said: str) -> None:
     assert clause_of(statement.best, LEXICON) == f"A budget holder must approve the invoice {said}"
 
 
-@pytest.mark.parametrize(
-    ("sentence", "template", "acts"),
-    [
-        (
-            "Each posting of an invoice must be followed by its own approval before the next posting.",
-            "alternate_response",
-            ("ApproveInvoice", "PostInvoice"),
-        ),
-        (
-            "Each approval of an invoice must be preceded by its own posting after the previous approval.",
-            "alternate_precedence",
-            ("PostInvoice", "ApproveInvoice"),
-        ),
-        (
-            "After an invoice is posted, it must be approved before the next month.",
-            "response",
-            ("ApproveInvoice", "PostInvoice"),
-        ),
-    ],
-)
-def test_what_each_act_has_of_its_own(sentence: str, template: str, acts: tuple[str, str]) -> None:
-    best = read(sentence, CONTEXT.schema).statements[0].best
-    assert best.template == template
-    assert best.activation is not None
-    assert (best.targets[0].activity, best.activation.activity) == acts
-    assert clause_of(best, LEXICON)
-
-
 def test_every_value_of_a_question_is_said_in_words() -> None:
     everything = {
         "norm.template": IMPLEMENTED,

@@ -23,7 +23,7 @@ from gnrs_ppl.draft import draft, of_rule
 from gnrs_ppl.errors import NoFeasibleStructure, Refused
 from gnrs_ppl.models.features import Facts
 from gnrs_ppl.models.flags import raised
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading import opinions
 from gnrs_ppl.reading.goal import readings_of
 from gnrs_ppl.rule.types import Structure
 
@@ -32,6 +32,7 @@ pytestmark = pytest.mark.usefixtures("rules_alone")
 SCENES = Path(__file__).parent.parent / "gnrs_ppl" / "experiments" / "sentences" / "real_logs"
 CHECK_IN = "After a shift starts, staff must check in within 30 minutes."
 REVIEWED = "After a shift starts, the shift must be reviewed by another person within 30 hours."
+WITH_NETWORK = opinions.by_network
 NAP = {"name": "Nap", "phrase": "take a nap", "noun": "nap"}
 Row = dict[str, str]
 
@@ -80,43 +81,23 @@ NO_PLACE = log(without="location")
         ("Bananas are yellow.", small.LOG, "no_duty", "the sentence states no duty or ban that acts show"),
         ("After a shift starts, staff may check in only if ten minutes have passed without an excuse.", small.LOG, "time_not_read", "the time 'ten minutes' is stated and could not be read as the time of anything"),
         ("All contracts must be countersigned.", small.LOG, "no_such_act", "no act like 'contracts … countersigned' is in the schema"),
-        ("A reviewed shift must be archived within 3 days.", small.LOG, "no_such_act", "'archived'"),
-        ("No shift may be reviewed before the bank has sold the gold.", small.LOG, "no_such_act", "'bank has sold the gold'"),
-        ("Our aim is that people feel heard, whoever is excused from a shift.", small.LOG, "no_duty", "states no duty"),
         ("The one who starts the shift must also be the one to review it.", log(nobody("Review")), "names_no_individuals", "0 of 1 rows of 'Review'"),
         ("After a shift starts, another employee than the one who drew up the plan must review it.", small.LOG, "no_such_act", "another person than who 'drew' is asked for, and no act like that was read"),
-        ("A shift may not be reviewed by the person who started the shift.", log(nobody("Review")), "names_no_individuals", "0 of 1 rows of 'Review'"),
         ("After a shift starts, staff must take a nap within 30 minutes.", small.LOG, "no_such_act", "no act like 'take a nap' is recorded (Nap: 0 of 11 rows)"),
         ("After a nap, staff must check in within 30 minutes.", small.LOG, "no_such_act", "no act like 'nap' is recorded (Nap: 0 of 11 rows)"),
         ("After a shift starts, staff must check in, unless they took a nap.", small.LOG, "no_such_act", "is recorded (Nap: 0 of 11 rows)"),
         (REVIEWED, log(nobody("Review")), "names_no_individuals", "the log names no individuals: 0 of 1 rows of 'Review' say who acted"),
         (REVIEWED, CONSTANT, "names_no_individuals", "the log names no individuals: 'erp' stands in all rows of StartShift, Review"),
-        ("After a shift starts, staff must check in, until the moon is full.", small.LOG, "part_not_read", "'until the moon is full' was not read"),
         (CHECK_IN, DATES, "too_coarse", "the log keeps dates only for 'StartShift', the sentence asks for 30 minutes"),
         ("After a shift starts, staff must check in at the restaurant.", NO_PLACE, "no_such_field", "the log keeps no places, the sentence asks for 'restaurant'"),
         ("If the weather is bad, staff must check in.", NO_PLACE, "no_such_field", "no act and no field of the log shows 'If the weather is bad'"),
-        ("After a shift starts, pregnant waiters must check in.", small.LOG, "no_such_field", "no act and no field of the log shows 'pregnant'"),
-        ("After a shift starts, waiters who own a dog must check in.", small.LOG, "no_such_field", "no act and no field of the log shows 'who own a dog'"),
-        ("After a shift starts, waiters hired through an agency must check in.", small.LOG, "no_such_field", "no act and no field of the log shows 'hired through an agency'"),
-        ("During the summer holidays, staff must check in after a shift starts.", small.LOG, "no_such_field", "no act and no field of the log shows 'the summer holidays'"),
         ("After a shift starts, waiters that weigh more than ninety kilos must check in.", small.LOG, "no_such_field", "weigh more than ninety kilos"),
         ("The cash register must show that staff checked in after the shift started.", small.LOG, "no_such_log", "no log like 'cash register' is kept"),
         (f"{CHECK_IN} Any breach is reviewed by the waiter union.", small.LOG, "no_such_role", "nobody is called 'waiter union'"),
-        ("On Mondays, staff must check in after a shift starts.", small.LOG, "no_such_field", "no act and no field of the log shows 'Mondays'"),
         ("Staff may not check in later than ten minutes after a shift starts.", small.LOG, "time_not_read", "to bar what comes later than 'ten minutes' may ask for it within that time, or allow it within that time only"),
         ("After a shift starts, staff must check in by the end of the week.", small.LOG, "time_not_read", "the time 'by the end of the week' is stated and could not be read as the time of anything"),
         ("Staff must check in on the very day the shift starts.", small.LOG, "time_not_read", "the time 'on the very day' is stated and could not be read as the time of anything"),
         ("After a shift starts, staff must check in on the same day.", small.LOG, "time_not_read", "the time 'on the same day' is stated and could not be read as the time of anything"),
-        ("Last winter we served every guest within an hour of the shift's start, our best season ever.", small.LOG, "no_duty", "states no duty"),
-        ("Last spring the reviews took longer than the services, and nobody was amused.", small.LOG, "no_duty", "states no duty"),
-        ("In 2019 staff checked in within ten minutes after a shift started.", small.LOG, "no_duty", "states no duty"),
-        ("Most waiters who check in late are neither lazy nor rude.", small.LOG, "no_duty", "states no duty"),
-        ("Those who wait to be served should feel at home with us.", small.LOG, "no_condition", "no condition for it that acts show"),
-        ("Whoever checks in is supposed to do so with a smile.", small.LOG, "no_condition", "no condition for it that acts show"),
-        ("The shift shall be reviewed with the loyalty of an honest merchant.", small.LOG, "no_condition", "no condition for it that acts show"),
-        ("Waiters serving guests have to behave like gentlemen.", small.LOG, "no_condition", "no condition for it that acts show"),
-        ("After a shift starts, dishwashers who live abroad are to check in.", small.LOG, "no_such_field", "shows 'who live abroad'"),
-        ("After a shift starts, people who smoke have to check in.", small.LOG, "no_such_field", "shows 'who smoke'"),
         ("The tax office's ledger is required to evidence that staff checked in after the shift started.", small.LOG, "no_such_log", "no log like 'ledger' is kept"),
         ("The outgoing-mail register has to establish that staff checked in after the shift started.", small.LOG, "no_such_log", "no log like 'outgoing-mail register' is kept"),
         ("What do we need to find in the bank's own records? That staff checked in within ten minutes after the shift started.", small.LOG, "no_such_log", "no log like 'records' is kept"),
@@ -132,6 +113,39 @@ def test_a_sentence_is_refused_for_its_reason(
     assert found is not None
     assert found.reason == reason
     assert told in str(found)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "A reviewed shift must be archived within 3 days.",
+        "No shift may be reviewed before the bank has sold the gold.",
+        "Our aim is that people feel heard, whoever is excused from a shift.",
+        "After a shift starts, staff must check in, until the moon is full.",
+        "After a shift starts, pregnant waiters must check in.",
+        "After a shift starts, waiters who own a dog must check in.",
+        "After a shift starts, waiters hired through an agency must check in.",
+        "During the summer holidays, staff must check in after a shift starts.",
+        "On Mondays, staff must check in after a shift starts.",
+        "Last winter we served every guest within an hour of the shift's start, our best season ever.",
+        "Last spring the reviews took longer than the services, and nobody was amused.",
+        "Most waiters who check in late are neither lazy nor rude.",
+        "Those who wait to be served should feel at home with us.",
+        "Whoever checks in is supposed to do so with a smile.",
+        "The shift shall be reviewed with the loyalty of an honest merchant.",
+        "Waiters serving guests have to behave like gentlemen.",
+        "After a shift starts, dishwashers who live abroad are to check in.",
+        "After a shift starts, people who smoke have to check in.",
+    ],
+)
+def test_what_nothing_records_is_never_drafted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sentence: str
+) -> None:
+    """With the network: refused or asked about."""
+    monkeypatch.setattr(opinions, "by_network", WITH_NETWORK)
+    given = context(tmp_path, sentence)
+    readings = readings_of(given)
+    assert readings.unsure or refusal(given, readings) is not None
 
 
 @pytest.mark.parametrize(
@@ -348,11 +362,3 @@ def test_a_context_of_one_rule_is_what_the_sentence_alone_says() -> None:
         id=given.goal.id, intent=given.goal.intent, values=given.goal.values
     )
     assert of_rule(given, 1).log is given.log
-
-
-def test_what_is_told_of_the_circumstances_alone_is_no_duty() -> None:
-    """Two acts of the clauses that say when something else is due bind nobody."""
-    context = load_context(str(SCENES / "traffic_fines.context.yaml"), goalless=True)
-    told = "Whenever a penalty was added and the fine has still not been paid, the case must go to credit collection."
-    found = read(told, context.schema)
-    assert "Payment" not in {a for s in found.statements for r in s.readings for a in r.activities}

@@ -39,8 +39,7 @@ from gnrs_ppl.experiments.reading import (
 )
 from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.constructions import Constructions
-from gnrs_ppl.reading.duties import signs
-from gnrs_ppl.reading.reader import Reader, vocabulary
+from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.relations import (
     BINARY,
     KINDS,
@@ -49,10 +48,10 @@ from gnrs_ppl.reading.relations import (
     WEIGHTS,
     Marked,
     Weights,
-    frozen,
     kind_of,
     read_weights,
 )
+from gnrs_ppl.reading.statements import Statements
 from gnrs_ppl.rule.types import LOOK_BACK
 
 SENTENCES = Path(__file__).parent / "sentences"
@@ -70,10 +69,6 @@ RIDGE = 1.0
 SMALLEST = 0.02
 """Weights nearer to zero are not kept."""
 FOLDS = 5
-WRONG_ACT = 2.0
-"""What a rule about another act than the sentence tells costs, in refusals of one that it does tell."""
-LEAST_ACTS = 4
-"""Acts a schema must have for one of them to be taken out."""
 LABELS = {
     "AtLeastOne": "existence",
     "Existence": "existence_n",
@@ -282,76 +277,6 @@ def others(examples: Sequence[Example]) -> dict[str, np.ndarray[Any, Any]]:
     return {label: (seen / seen.sum()) / (anywhere / anywhere.sum()) for label, seen in of_label.items()}
 
 
-def telling(every: Sequence[LabelledSentence]) -> list[tuple[Sequence[str], bool]]:
-    """Features of the acts that statements are read of, and whether these are the acts the sentence states;
-    of every sentence again with one of its acts taken out of the schema, which nothing may tell then.
-    """
-    found = []
-    for n, sentence in enumerate(every):
-        stated = sorted({a for s in sentence.statements for a in (*s["activities"], s.get("exception")) if a})
-        marked, read_of = _read_of(sentence.text, sentence.schema)
-        for k in read_of:
-            found.append((marked.telling(k), marked.acts[k] in stated))
-        told = {a: {i for m in marked.mentions if m.activity == a for i in m.told[0].used} for a in stated}
-        told = {a: places for a, places in told.items() if places}
-        if not told or len(sentence.schema.actions) < LEAST_ACTS:
-            continue
-        out = sorted(told)[n % len(told)]
-        kept = tuple(a for a in sentence.schema.actions if a.name != out)
-        marked, read_of = _read_of(sentence.text, sentence.schema.model_copy(update={"actions": kept}))
-        neighbours = [k for k in read_of if told[out] & set(marked.mentions[k].told[0].used)]
-        found += [(marked.telling(k), False) for k in neighbours if marked.acts[k] not in stated]
-    return found
-
-
-def _read_of(text: str, schema: Schema) -> tuple[Marked, list[int]]:
-    """A text marked, and the mentions of the acts that its statements are about, told or not."""
-    reader = Reader(Constructions(text, vocabulary(schema)), doubting=False)
-    said = (s.best for s in reader.read().statements)
-    acts = {a.activity for r in said for a in (*r.targets, r.activation, r.exception) if a}
-    return reader.marked, [k for k, act in enumerate(reader.marked.acts) if act in acts]
-
-
-def duties(every: Sequence[LabelledSentence]) -> list[tuple[Sequence[str], bool]]:
-    """Signs of duties in the sentences that state one constraint or no duty, and whether they state one."""
-    found = []
-    for sentence in every:
-        if sentence.refuse == "no_duty" or len(sentence.statements) == 1:
-            text = Constructions(sentence.text, vocabulary(sentence.schema))
-            found.append((signs(*text.whole_and_main(0, len(sentence.text))), not sentence.refuse))
-    return found
-
-
-def fit_logistic(cases: Sequence[tuple[Sequence[str], bool]], wrong: float = 1.0) -> dict[str, float]:
-    """Weights of a logistic model; what is taken for right and is not costs so much more than the reverse."""
-    names = sorted({f for told, _ in cases for f in told})
-    at = {f: i for i, f in enumerate(names)}
-    cells = np.array([at[f] for told, _ in cases for f in told])
-    starts = np.cumsum([0, *(len(told) for told, _ in cases)])
-    x = csr_matrix((np.ones(len(cells)), cells, starts), shape=(len(cases), len(names)))
-    y = np.array([right for _, right in cases], dtype=float)
-    share = np.where(y == 1, 1.0, wrong)
-
-    def objective(w: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
-        score = x @ w
-        loss = np.logaddexp(0.0, score) - y * score
-        slope = x.T @ (share * (1 / (1 + np.exp(-score)) - y))
-        return float((share * loss).sum() + 0.5 * RIDGE * w @ w), slope + RIDGE * w
-
-    w = minimize(objective, np.zeros(len(names)), jac=True, method="L-BFGS-B").x
-    return {f: float(v) for f, v in zip(names, w, strict=True)}
-
-
-def add_doubts(every: Sequence[LabelledSentence], path: Path = WEIGHTS) -> None:
-    """Fit what tells an act and what states a duty, the relations being fitted, and add it to their file."""
-    frozen.cache_clear()
-    found = {"telling": fit_logistic(telling(every), WRONG_ACT), "duty": fit_logistic(duties(every))}
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        kept = [line.rstrip("\n") for line in lines if line.partition("\t")[0] not in found]
-    added = ["\t".join((kind, f, f"{v:.3f}")) for kind, weights in found.items() for f, v in weights.items()]
-    _write_lines([*kept, *added], path)
-
-
 def _write_lines(lines: Sequence[str], path: Path) -> None:
     with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
@@ -374,7 +299,7 @@ def write(examples: Sequence[Example], features: Features, path: Path = WEIGHTS)
 
 def _read_with(weights: Weights, text: str, schema: Schema) -> Readings:
     """What other weights than the package's read."""
-    return Reader(Constructions(text, vocabulary(schema)), weights).read()
+    return Statements(Constructions(text, vocabulary(schema)), weights).read()
 
 
 def main() -> None:
@@ -385,7 +310,6 @@ def main() -> None:
     examples = [example(s, features) for _, s in every]
     if verb == "fit":
         write(examples, features)
-        add_doubts([s for source, s in every if source != "rendered"])
         return
 
     total: dict[str, list[int]] = {}

@@ -25,8 +25,7 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of, states_fields, ways
-from gnrs_ppl.reading.narrowing import lost_clause, narrowed_by
-from gnrs_ppl.reading.plain import declare_name, either_of, why_nothing
+from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.quantities import CALENDAR, SINCE, UNCOUNTED, durations
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.types import Span
@@ -37,7 +36,7 @@ from gnrs_ppl.rule.types import NEGATIVE
 
 REMEDIES = {
     "no_duty": "say who must, must not or may do what",
-    "no_condition": "say after or before which recorded act it is due",
+    "time_not_read": "say from what it runs, in hours, days, weeks or months, or state goal.within",
     "no_such_act": "name an act that is recorded (gnrs profile lists them), or give one these words as its "
     "phrase under schema.actions",
     "no_such_role": "name a role that rows carry, or leave the role out",
@@ -79,7 +78,7 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     Returns
     -------
     Refused or None
-        With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``,
+        With ``reason``: ``no_duty``, ``no_such_act``,
         ``names_no_individuals``, ``too_coarse``, ``time_not_read``, ``part_not_read``, ``no_such_field``,
         ``no_such_log``, ``no_such_role`` or ``too_many_steps``.
     """
@@ -97,15 +96,6 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         return _refused(
             "the duty depends on something that no act and no field of the log shows", "no_such_field"
         )
-    unheld = next((u for u in readings.unread if u.nearest or u.another), None)
-    if unheld is not None and unheld.rival:
-        return Refused(
-            either_of(readings, unheld), "name one of the two as it is recorded", reason="no_such_act"
-        )
-    if unheld is not None:
-        nearest = f", nearest {unheld.nearest} ({unheld.score:.2f})" if unheld.nearest else ""
-        told = f"no act like '{readings.words(unheld.span)}' is recorded{nearest}"
-        return _refused(told, "no_such_act")
     for number in rules_of(readings)[context.rule]:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [
             readings.statements[number].best
@@ -117,10 +107,6 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
             return why[0]
     if refused := _persons_apart(Material(context)):
         return refused
-    narrows = narrowed_by(readings, vocabulary(context.schema), rules_of(readings)[context.rule])
-    if narrows and not context.records.prospective:
-        told = f"no act and no field of the log shows '{narrows}'"
-        return _refused(told, "no_such_field")
     if late := _barred_when_late(readings, context.rule):
         either = "may ask for it within that time, or allow it within that time only"
         told = f"to bar what comes later than '{late}' {either}"
@@ -128,11 +114,6 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     if context.goal.within is None and (lost := _lost_time(readings, context.rule)):
         told = f"the time '{lost}' is stated and could not be read as the time of anything"
         return Refused(told, "say from what it runs, or state goal.within", reason="time_not_read")
-    if lost := lost_clause(readings, vocabulary(context.schema), rules_of(readings)[context.rule]):
-        told = f"'{lost}' was not read, and a rule without it would be another one"
-        return Refused(
-            told, "say it in a sentence of its own, or state the goal's fields", reason="part_not_read"
-        )
     return _beside(Material(context))
 
 

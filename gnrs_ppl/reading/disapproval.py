@@ -41,13 +41,6 @@ _WAYS = (
 )
 DISAPPROVES = Wording(rf"\b(?:{'|'.join(_WAYS)})\b")
 """Says of what is told that it is a fault, or is not to be."""
-_WRONG = rf"(?:{_FAULT}|{_OUT}|(?:un|in)(?:acceptable|admissible|permissible|tolerable|excusable)|out of (?:the question|order|bounds))"
-NO_FAULT = Wording(
-    rf"(?:\b(?:not|never|no longer)|n't) (?:{_IS_A} )?(?:(?:an?|any|the|in|itself|always|clear|serious) ){{0,3}}{_WRONG}\b|"
-    rf"\b(?:is|are|as|constitutes?) (?:no|hardly an?) {_FAULT}\b|"
-    rf"\bnothing (?:{_WRONG}|(?:prevents|forbids|prohibits|stops|bars|speaks against))\b"
-)
-"""Says of what is told that it is no fault, which leaves it free."""
 DISAPPROVED_HEADING = Wording(
     rf"\W*(?:(?:an?|the|clear|serious|grave|strictly|absolutely) ){{0,3}}(?:{_FAULT}s?(?: \d+)?|{_BAD}|{_OUT}|never|not so|no)\s*"
 )
@@ -56,10 +49,3 @@ JUDGES = Wording(
     rf"\W*(?:it|this|that|we|i)?(?: really| also)? ?{DISAPPROVES.pattern}(?: (?:to|that|if|when))?\W*"
 )
 """Only says that what follows is disapproved of: it is a breach when …"""
-NO_SUCH = Wording(rf"\b(?:{_NO_SUCH})")
-_ENDS = rf"(?:{_MODAL}\s+)?(?:ever\s+)?(?:ends?|(?:be )?closed?|closes|finish(?:es)?|goes|go|stays?|remains?|be left)\s+"
-NONE_WITHOUT = Wording(
-    r"\b(?:no|not (?:an?|any|a single)) (?:single )?(?P<thing>(?:case|file|record|visit|process|matter|dossier|folder)\b|"
-    rf"[\w-]+(?=\s+{_ENDS}))\s+(?:{_ENDS})?(?:without|un(?=\w+(?:ed|id|en|nt)\b))"
-)
-"""Nothing is to go without what follows: "no case without a decision", "no fine may go unnotified"."""

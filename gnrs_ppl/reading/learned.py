@@ -200,7 +200,9 @@ class Typed:
         names = {named.name for named in only}
         others = [role.name for role in self.schema.roles if role.name not in names]
         banned = tuple(
-            ActRead(t.activity, t.span, t.score, Named(name, only[0].span)) for t in targets for name in others
+            ActRead(t.activity, t.span, t.score, Named(name, only[0].span))
+            for t in targets
+            for name in others
         )
         return replace(
             reading,

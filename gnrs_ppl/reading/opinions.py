@@ -41,9 +41,9 @@ REASONS: dict[str, Nothing] = {
     "": "no_duty",
     "no_duty": "no_duty",
     "no_act": "no_such_act",
-    "no_field": "no_condition",
+    "no_field": "no_such_field",
     "no_role": "no_such_role",
-    "no_time": "no_condition",
+    "no_time": "time_not_read",
     "unclear": "no_duty",
 }
 """The network's reasons why nothing is to be drafted, in the words of a reading."""
@@ -106,7 +106,9 @@ def joined(
     lead = options[0]
     likely = [way for way in options if way.statements and way.probability >= LIKELY]
     if not lead.statements and (not likely or lead.probability >= SURE):
-        return replace(by_rules, statements=(), nothing=by_rules.nothing or REASONS[ways[0].refused])
+        why = next((way.refused for way in ways if way.refused), "")
+        nothing = "no_duty" if why == "no_act" and by_rules.nothing == "no_duty" else REASONS[why]
+        return replace(by_rules, statements=(), nothing=nothing)
     by_data = any(s.best.data or s.best.condition for s in by_rules.statements)
     conditional = 0.0 if by_data else ways[0].conditional
     if lead.statements and (

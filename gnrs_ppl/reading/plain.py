@@ -9,11 +9,17 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.reading.types import Joint, Reading, Readings, Span, Unread
+from gnrs_ppl.reading.types import Joint, Reading, Readings, Span
 from gnrs_ppl.reading.vocabulary import ENOUGH
 from gnrs_ppl.rule.types import Condition, Template
 
 _SPELLED = {"coexistence": "CoExistence", "not_coexistence": "NotCoExistence"}
+_WHY: dict[str, str] = {
+    "no_duty": "the sentence states no duty or ban that acts show",
+    "no_such_field": "what it asks depends on something that no act and no field of the log shows",
+    "no_such_role": "it is about somebody whom the schema names no role for",
+    "time_not_read": "its time is none that a rule can hold",
+}
 _COUNTED = {("existence", 1): "AtLeastOne", ("absence", 2): "AtMostOne"}
 
 
@@ -60,28 +66,17 @@ def _fields(value: Any, names: Sequence[str], readings: Readings) -> dict[str, A
     return data
 
 
-def either_of(readings: Readings, unread: Unread) -> str:
-    """That words tell two acts equally well."""
-    return f"'{readings.words(unread.span)}' may be {unread.nearest} or {unread.rival}"
-
-
 def why_nothing(readings: Readings) -> str:
     """Why nothing was read, in one line; empty where something was."""
-    if readings.nothing == "no_such_role":
+    if readings.nothing == "no_such_role" and readings.unheld:
         return f"'{readings.words(readings.unheld[0].span)}': {readings.unheld[0].why}"
     if readings.nothing == "no_such_act":
-        unheld = next((u for u in readings.unread if u.nearest or u.another), None)
-        rival = next((u for u in readings.unread if u.rival), None)
-        if rival is not None:
-            return either_of(readings, rival)
-        if unheld is not None and not unheld.nearest:
-            return f"no act like '{readings.words(unheld.span)}' is in the schema"
-        if unheld is None:
+        missed = next((u for u in readings.unread if u.nearest), None)
+        if missed is None:
             words = " … ".join(readings.words(u.span) for u in readings.unread[:4])
             return f"no act like '{words}' is in the schema"
-        if unheld.score >= ENOUGH and not unheld.another:
-            return f"the sentence names {unheld.nearest}, but what it asks of it was not read"
-        return f"no act like '{readings.words(unheld.span)}' is in the schema, nearest {unheld.nearest} ({unheld.score:.2f})"
-    if readings.nothing == "no_condition":
-        return "the sentence states no condition for it that acts show"
-    return "the sentence states no duty or ban that acts show" if readings.nothing else ""
+        if missed.score >= ENOUGH:
+            return f"the sentence names {missed.nearest}, but what it asks of it was not read"
+        near = f"nearest {missed.nearest} ({missed.score:.2f})"
+        return f"no act like '{readings.words(missed.span)}' is in the schema, {near}"
+    return _WHY.get(readings.nothing, "")

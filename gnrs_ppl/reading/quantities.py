@@ -137,13 +137,6 @@ _GONE_BY = AsWritten(
 )
 
 
-def after_it_went_by(text: str) -> str:
-    """A text in which a time that went by since something is a time after it, every other word in its place: "once 60
-    days have passed since the notification".
-    """
-    return _GONE_BY.sub(_after, text) if durations(text) else text
-
-
 def _after(gone: re.Match[str]) -> str:
     opened = gone.start("time") - gone.start()
     return " " * opened + gone["time"] + "after".rjust(len(gone["gone"]))

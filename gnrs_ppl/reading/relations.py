@@ -68,8 +68,6 @@ FARTHEST = 80
 """Tokens of its sentence further off than this say nothing of a mention."""
 REACH, BESIDE = 6, 3
 """Words so many tokens from a mention may be about its act, and so many are beside it."""
-SURE_OF_VERB = 0.9
-"""A verb told so well takes the words of the thing it is done to."""
 CLOSE = 0.1
 """Two acts told at one place whose scores are nearer than this are hard to tell apart."""
 _FUNCTION = STOP.union(
@@ -108,7 +106,7 @@ class Marked:
     def __init__(self, text: Constructions) -> None:
         self.text, self.tokens = text, text.tokens
         found = mentions(text.words, text.tokens, text.named, text.things)
-        found = tuple(m for m in found if not _only_a_thing(m, found) and not text.is_aim(m.at))
+        found = tuple(m for m in found if not text.is_aim(m.at))
         self.mentions: tuple[Mention, ...] = found[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
@@ -229,37 +227,11 @@ class Marked:
             ]
         return found
 
-    @cached_property
-    def doubtful(self) -> dict[str, list[int]]:
-        """The mentions of each act beside all of which stand words that no mention takes: these may tell an
-        act that is not in the schema.
-        """
-        found: dict[str, list[int]] = {}
-        for k, act in enumerate(self.acts):
-            found.setdefault(act, []).append(k)
-        return {act: ks for act, ks in found.items() if all(self._leaves(k) for k in ks)}
-
-    def _leaves(self, k: int) -> bool:
-        nouns, verbs = self.untaken(k)
-        return bool(verbs) or any(away <= BESIDE for away in nouns)
-
     def around(self, k: int) -> Span:
         """The words of a mention and those beside it that no mention takes."""
         first, last = self.spans[k]
         places = [first, last, *(i for i in self._left(k) if first - BESIDE <= i <= last + BESIDE)]
         return Span(self.tokens[min(places)].start, self.tokens[max(places)].end)
-
-    def untaken(self, k: int) -> tuple[list[int], list[int]]:
-        """How far from a mention nouns stand that no mention takes, and verbs, in the same clause."""
-        first, last = self.spans[k]
-        nouns, verbs = list[int](), list[int]()
-        for i in self._left(k):
-            away, text = min(abs(i - first), abs(i - last)), self.tokens[i].text
-            if lemmas(text, "n"):
-                nouns.append(away)
-            elif lemmas(text, "v"):
-                verbs.append(away)
-        return nouns, verbs
 
     def _left(self, k: int) -> Iterator[int]:
         """Tokens near a mention, in the same clause, that no part of the sentence takes."""
@@ -272,26 +244,6 @@ class Marked:
                 continue
             if clause is None or clause[0].opened <= token.start < clause[0].end:
                 yield i
-
-    def telling(self, k: int) -> list[str]:
-        """Features of whether a mention tells its act, and not another one near to it."""
-        told, rivals = self.mentions[k].told[0], self.mentions[k].told[1:]
-        nouns, verbs = self.untaken(k)
-        near = sum(away <= BESIDE for away in nouns)
-        score, words = min(9, int(told.score * 10)), min(3, self._words_of(told.activity))
-        close = bool(rivals) and told.score - rivals[0].score < CLOSE
-        return [
-            "",
-            f"score:{score}",
-            f"score:{score}/{min(2, near)}",
-            f"nouns:{min(2, near)}",
-            f"further:{min(2, len(nouns) - near)}",
-            f"verbs:{bool(verbs):d}",
-            f"told:{told.head:d}{told.exact:d}{told.lent:d}{told.by_verb:d}",
-            f"words:{words}",
-            f"words:{words}/{score}",
-            f"close:{close:d}",
-        ]
 
     def _words_of(self, activity: str) -> int:
         variants = (v for entry in self.text.words.acts if entry.name == activity for v in entry.variants)
@@ -406,21 +358,6 @@ class Marked:
                     yield t, a
 
 
-def _only_a_thing(mention: Mention, found: Sequence[Mention]) -> bool:
-    """Whether a mention is told by several words that only say what the verb of another one is done to: "the confirmation
-    of receipt must be checked".
-    """
-    mine = mention.told[0]
-    return len(mine.used) > 1 and any(
-        set(mine.used) < set(other.used)
-        and other.by_verb
-        and not other.lent
-        and other.at not in mine.used
-        and other.score >= SURE_OF_VERB
-        for other in (m.told[0] for m in found)
-    )
-
-
 def label_of(reading: Reading) -> str:
     """The label that says what a reading says."""
     if reading.template in ("existence", "absence") and reading.count > 1:
@@ -471,8 +408,7 @@ class Table(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Weights of features: for labels of one act, for those of two, of agreement with a construction, of
-    whether a mention tells its act, and of whether a text states a duty.
+    """Weights of features: for labels of one act, for those of two, of agreement with a construction.
 
     ``other`` has for each label of two acts a row: by kind, how much oftener than elsewhere its other act is
     of that kind.
@@ -482,21 +418,6 @@ class Weights(NamedTuple):
     pair: Table
     agrees: dict[str, float]
     other: NDArray[np.float64]
-    telling: dict[str, float]
-    duty: dict[str, float]
-
-
-def unheld(text: Marked, weights: Weights) -> dict[str, int]:
-    """Acts that a text hardly tells, as words beside all their mentions tell another one: the best mention of
-    each.
-    """
-    found = {}
-    for act, mentioned in text.doubtful.items():
-        score = {k: sum(weights.telling.get(f, 0.0) for f in text.telling(k)) for k in mentioned}
-        best = max(mentioned, key=score.__getitem__)
-        if score[best] < 0:
-            found[act] = best
-    return found
 
 
 def read_weights(path: Path) -> Weights:
@@ -505,12 +426,10 @@ def read_weights(path: Path) -> Weights:
     for line in gzip.decompress(path.read_bytes()).decode("utf-8").rstrip("\n").split("\n"):
         kind, feature, told = line.split("\t")
         tables[kind][feature] = told
-    agrees, telling, duty = (
-        {f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling", "duty")
-    )
+    agrees = {feature: float(weight) for feature, weight in tables["agrees"].items()}
     other = np.array([tables["other"][label].split() for label in BINARY], dtype=float)
     alone, pair = (_table(tables[kind], len(labels)) for kind, labels in (("alone", UNARY), ("pair", BINARY)))
-    return Weights(alone, pair, agrees, other, telling, duty)
+    return Weights(alone, pair, agrees, other)
 
 
 def _table(told: Mapping[str, str], labels: int) -> Table:
@@ -533,11 +452,11 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     scored: list[list[tuple[float, str, int | None]]] = []
     for t in range(len(text.mentions)):
         row = weights.alone.total(text.alone(t)).tolist()
-        barred = ASKED if text.denied(t) else ()
         alone = [
             (weight + _agreement(text, weights, label, t, None), label)
             for weight, label in zip(row, UNARY, strict=True)
         ]
+        barred = ASKED if text.denied(t) else ()
         scored.append([(score - DENIED * (label in barred), label, None) for score, label in alone])
     for t, a in text.pairs():
         row = weights.pair.total(text.pair(t, a)).tolist()

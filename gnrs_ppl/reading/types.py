@@ -338,24 +338,18 @@ class ProcedureRead:
 
 
 class Unread(NamedTuple):
-    """Words with content that no part used, or an act no record holds, with what comes nearest.
-
-    ``another`` says that the words beside the nearest act tell another one, however well its own are told;
-    ``rival`` is another act that the same words tell equally well.
-    """
+    """Words with content that no part used, or an act that no record holds, with what comes nearest and how near."""
 
     span: Span
     nearest: str = ""
     score: float = 0.0
-    another: bool = False
-    rival: str = ""
 
 
 LIKELY_BREACH = 0.5
 """A passage that more probably follows a breach than not is no duty."""
-Nothing = Literal["", "no_duty", "no_such_act", "no_condition", "no_such_role"]
-"""Why nothing was read: no duty is stated, its act is not in the schema, it has no condition that acts show, or
-who alone may do it is none that a rule can name."""
+Nothing = Literal["", "no_duty", "no_such_act", "no_such_field", "no_such_role", "time_not_read"]
+"""Why nothing was read: no duty is stated, its act is not in the schema, it depends on what no field shows, who alone
+may do it is none that a rule can name, or its time is none that a rule can hold."""
 
 
 @dataclass(frozen=True)

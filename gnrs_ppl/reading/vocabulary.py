@@ -330,21 +330,10 @@ class Vocabulary:
             )
         )
 
-    def further_words(self, action: str) -> frozenset[str]:
-        """The words of an action's name that no way to say it has."""
-        if not self.actions[action].phrase:
-            return frozenset()
-        return frozenset(name_words(action)) - STOP - set(self.words_of(action))
-
     def words_of(self, action: str) -> tuple[str, ...]:
         """The content words of an action, of all its variants."""
         entry = self._entries.get(action)
         return tuple(dict.fromkeys(w for variant in entry.variants for w, _ in variant)) if entry else ()
-
-    def heads_of(self, action: str) -> frozenset[str]:
-        """The first words of the ways to say an action."""
-        entry = self._entries.get(action)
-        return frozenset(v[0][0] for v in entry.variants if v) if entry else frozenset()
 
     @cached_property
     def _entries(self) -> dict[str, _Entry]:

@@ -54,8 +54,6 @@ _ACTS = {
     "loss": ("lose",),
     "lost": ("lose",),
 }
-_ACTS_OF_WILL = ("approval", "approvals")
-"""What somebody gives, and no feeling."""
 _PAST_AS_IT_IS = frozenset({"broadcast", "cast", "cost", "hurt", "read", "spread"})
 """Verbs whose past is the verb itself and that double no letter, so that the lexicon has no form of them."""
 _VERB_ENDINGS = (
@@ -189,21 +187,6 @@ def word(form: str) -> Word:
         frozenset(nouns),
         person,
     )
-
-
-@cache
-def of_mind(form: str) -> bool:
-    """Whether a noun names a trait, a virtue or a feeling: diligence, love."""
-    data = _data()
-    ends = {s for kind in ("trait", "emotion") for s in data.senses["n", kind]} | set(
-        data.senses["n", "feeling"][:1]
-    )
-    found = {s for n in lemmas(form, "n") for s in data.senses["n", n][:COMMON_SENSES]}
-    above = found
-    while above and found.isdisjoint(ends):
-        above = {b for s in above for b in data.broader.get(s, ())} - found
-        found |= above
-    return form not in _ACTS_OF_WILL and not found.isdisjoint(ends)
 
 
 def _compounded(form: str) -> frozenset[str]:

@@ -14,9 +14,9 @@ from gnrs_ppl.reading.constructions.binding import how_bound
 from gnrs_ppl.reading.constructions.parts import Found, Frame, distinct, reach
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import ActRead, Named, Span, Statement, Timed, Unread
-from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, STOP, Match
+from gnrs_ppl.reading.vocabulary import ENOUGH, LIGHT, STOP, Match
 from gnrs_ppl.reading.ways import is_a_case, only_helps
-from gnrs_ppl.reading.words import lemmas, word
+from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.words import PARTICLES
 
 if TYPE_CHECKING:
@@ -60,11 +60,6 @@ _OCCUR = frozenset(
         "allowed",
     ]
 )
-_AUXILIARIES = frozenset(
-    ["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"]
-)
-_OPEN_PHRASE = frozenset({"a", "an", "the", "no", "each"})
-"""Before a thing."""
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 
 SURE = 0.6
@@ -152,77 +147,12 @@ class Acts:
             return self._listed(
                 roles[roles.index(asked) :]
             )  # "will the courier please", "I need you couriers to"
-        owing = next((n for n in self.whole.names["roles"] if self._owes(n, clause)), None)
-        if owing is not None:
-            return (owing,)
         free = {n for n in roles if not patterns.OBLIQUE.search(text[clause.opened : n.span.start])}
         for before, n in pairwise(roles):  # what stands before the first of a list is said of all of it
             if before not in free and patterns.IN_A_LIST.fullmatch(text, before.span.end, n.span.start):
                 free.discard(n)
         early = [n for n in roles if n in free and (not verb or n.span.start < verb.start())]
-        called = next((n for n in roles if self._acts_or_called(n)), None)
-        return (
-            self._listed(early)
-            or self._listed(roles[roles.index(called) :] if called else ())
-            or self._addressed(clause)
-            or self._taken_up(clause)
-        )
-
-    def _owes(self, role: Named, clause: Clause) -> bool:
-        """Whether a clause says whose duty something is: "it is the manager's job to post one"."""
-        inside = clause.opened <= role.span.start < clause.end
-        return inside and bool(patterns.WHOSE_DUTY.match(self.whole.sentence, role.span.end))
-
-    def _before_this(self) -> int:
-        """Where the sentence before this one begins."""
-        stops = [m.end() for m in FULL_STOP.finditer(self.whole.sentence, 0, self.start)]
-        return max((stop for stop in stops if stop < self.start), default=0)
-
-    def _taken_up(self, clause: Clause) -> tuple[Named, ...]:
-        """Those a sentence calls "they" whom the one before it names first."""
-        if clause.kind != "main" or not patterns.OPENS_WITH_THEY.match(self.words_of(clause)):
-            return ()
-        roles = [n for n in self.whole.names["roles"] if self._before_this() <= n.span.start < self.start]
-        first = next(
-            (
-                k
-                for k, n in enumerate(roles)
-                if not patterns.OBLIQUE.search(self.whole.sentence[: n.span.start])
-                and not patterns.POSSESSIVE.match(self.whole.sentence, n.span.end)
-            ),
-            None,
-        )
-        return () if first is None else self._listed(roles[first:])
-
-    def _addressed(self, clause: Clause) -> tuple[Named, ...]:
-        """Those whom the text speaks to ("you couriers"), where a clause does so too or binds and names nobody."""
-        if clause.kind != "main" and not patterns.YOU.search(self.words_of(clause)):
-            return ()
-        roles = self.whole.names["roles"]
-        first = next((k for k, n in enumerate(roles) if self._spoken_to(n, self._listed(roles[k:]))), None)
-        if first is None:
-            return ()
-        before = [n for n in roles if self.start <= n.span.start < clause.opened and n is not roles[first]]
-        before = [n for n in before if not patterns.OBLIQUE.search(self.whole.sentence[: n.span.start])]
-        others = before and not patterns.YOU.search(self.words_of(clause))
-        return self._listed(before if others else roles[first:])
-
-    def _spoken_to(self, first: Named, joined: Sequence[Named]) -> bool:
-        """Whether a role is called by name: in a salutation ("Dear couriers"), as what the reader or writer is ("you
-        couriers", "I am a courier"), or before what is asked of "you" ("Couriers, please …").
-        """
-        text = self.whole.sentence
-        before, behind = text[: first.span.start], joined[-1].span.end
-        if text[first.span.start : first.span.end].lower().startswith("you"):
-            return True  # if you are on patrol
-        if patterns.ADDRESSED.search(before) or patterns.SALUTATION.search(before):
-            return True
-        called = patterns.OPENS_SENTENCE.search(before) and patterns.CALLED.match(text, behind)
-        return bool(called and patterns.YOU.search(text, behind, self._end_of_sentence(behind)))
-
-    def _end_of_sentence(self, place: int) -> int:
-        stop = FULL_STOP.search(self.whole.sentence, place)
-        return stop.start() if stop else len(self.whole.sentence)
+        return self._listed(early)
 
     def _listed(self, roles: Sequence[Named]) -> tuple[Named, ...]:
         """The first role and those that a list joins to it."""
@@ -231,19 +161,6 @@ class Acts:
             if patterns.IN_A_LIST.fullmatch(self.whole.sentence, joined[-1].span.end, n.span.start):
                 joined.append(n)
         return tuple(joined)
-
-    def _acts_or_called(self, role: Named) -> bool:
-        """Whether a role does what a noun before it says ("the arrival of the courier"), is asked by words
-        that bind ("due from couriers"), is one of those a thing is among, or is spoken to (", volunteers,").
-        """
-        text = self.whole.sentence
-        before = text[: role.span.start]
-        if re.search(r",\s*$", before) and re.match(r"\s*[,.;!]", text[role.span.end :]):
-            return True
-        if patterns.ASKED_OF.search(before):
-            return True
-        noun = patterns.DOING_OF.search(before)
-        return bool(noun and word(noun[1].lower()).verbs and word(noun[1].lower()).nouns)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
         """The time stated in the words that open a clause, or in the main clause."""
@@ -257,14 +174,10 @@ class Acts:
                 ):
                     continue
                 before = self.whole.sentence[max(0, span.start - 24) : span.start]
-                if not patterns.NO_LIMIT.search(before) or self._barred_for(before, clause):
+                if not patterns.NO_LIMIT.search(before):
                     latest = "at the latest" in self.whole.sentence[start:end].lower()
                     return Timed(span, length.duration, earlier_counts=latest, working_days=length.working)
         return None
-
-    def _barred_for(self, before: str, clause: Clause) -> bool:
-        """Whether what a main clause bans is banned for a time: "for two days after triage, nobody may …"."""
-        return bool(patterns.LASTING.search(before)) and how_bound(self.words_of(clause)).negative
 
     def _belongs(self, sub: Clause, clause: Clause) -> bool:
         shared = sub.first or (
@@ -330,8 +243,7 @@ class Acts:
         found = [
             m
             for m in found
-            if not self._goes_nowhere(m, own)
-            and not only_helps(self.tokens, m.positions)
+            if not only_helps(self.tokens, m.positions)
             and (m.exact or not m.positions or not is_a_case(self.tokens, m.positions[0]))
         ]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
@@ -340,21 +252,6 @@ class Acts:
     def _may_be_lent(self, i: int) -> bool:
         """Whether a pronoun may stand for a word: not for who or where, nor for a particle without its verb."""
         return i not in self.whole.named and self.tokens[i].text not in PARTICLES
-
-    def _goes_nowhere(self, m: Match, clause: Clause) -> bool:
-        """Whether a common verb ("comes", "gets") tells an act by synonym though nobody and no place is said
-        of it.
-        """
-        if (
-            len(m.positions) != 1
-            or m.exact
-            or COMMON_VERBS.isdisjoint(lemmas(self.tokens[m.positions[0]].text, "v"))
-        ):
-            return False
-        said = [n for kind in ("roles", "locations") for n in self.whole.names[kind]]
-        return not any(
-            clause.opened <= n.span.start < clause.end for n in said
-        ) and not patterns.PERSON.search(self.words_of(clause))
 
     def _generic(self, at: Sequence[int]) -> list[Match]:
         """An act of any kind on a thing the schema knows, where that thing is told as what a verb is done
@@ -435,13 +332,8 @@ class Acts:
                     (a for a in self.words.match_acts(self.tokens, free) if a.name == m.name and a.exact), m
                 )
             about = m.positions and any(self._is_object(i, m.positions[0]) for i in taken)
-            if (
-                m.score >= least
-                and m.positions
-                and m.name not in names
-                and not set(m.positions) & taken
-                and not about
-            ):
+            new = m.name not in names and not set(m.positions) & taken and not about
+            if m.score >= least and m.positions and new:
                 found.append(self._found(m, (), clause))
         return found
 
@@ -476,6 +368,11 @@ class Acts:
             m.name, span, min(1.0, round(m.score, 3)), next(iter(self.subject(clause)), None), things, places
         )
 
+    def _before_this(self) -> int:
+        """Where the sentence before this one begins."""
+        stops = [m.end() for m in FULL_STOP.finditer(self.whole.sentence, 0, self.start)]
+        return max((stop for stop in stops if stop < self.start), default=0)
+
     def named_near(self, kind: str, clause: Clause, act: Span) -> Named | None:
         """The object or location said of an act: the next one named after it in its clause, else the last
         before it.
@@ -485,19 +382,12 @@ class Acts:
         names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
         names = [n for n in names if n.span != act]  # "a delivery" is what is done, and no thing
         if names:
-            own = any(act.start <= n.span.start < act.end for n in names)
-            behind = (n for n in names if own and self._says_whose(act, n))
-            return next(behind, None) or next((n for n in names if n.span.end > act.start), names[-1])
-        said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
-        if said & ({"there"} if kind == "locations" else _IT):
-            said_before = [n for n in self.whole.names[kind] if n.span.end <= act.start]
-            return next((n for n in reversed(said_before) if n.span.start >= self._before_this()), None)
+            return next((n for n in names if n.span.end > act.start), names[-1])
+        words = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
+        if words & ({"there"} if kind == "locations" else _IT):
+            before = [n for n in self.whole.names[kind] if n.span.end <= act.start]
+            return next((n for n in reversed(before) if n.span.start >= self._before_this()), None)
         return None
-
-    def _says_whose(self, act: Span, named: Named) -> bool:
-        """Whether a name follows what an act is done to and says which ("a fine for a vehicle of class A")."""
-        between = self.whole.sentence[act.end : named.span.start]
-        return named.span.start >= act.end and bool(patterns.WHOSE.fullmatch(between))
 
     def _parted(self, clause: Clause, acts: Sequence[Found]) -> list[Found]:
         """Several acts of one clause, each with what is said after it and before the next; the first has
@@ -523,19 +413,3 @@ class Acts:
                 f._replace(act=replace(f.act, object=own.get("object"), location=own.get("location")))
             )
         return placed
-
-    def _is_attribute(self, i: int) -> bool:
-        """Whether a token is a past participle before a noun, also of what was not done: an unpaid fine."""
-        before, text = self.tokens[i - 1].text if i else "", self.tokens[i].text
-        undone = before == "not" and self.tokens[i - 1].end == self.tokens[i].start
-        after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else "."
-        participle = text.endswith("ed") or (
-            lemmas(text, "v")
-            and not text.endswith(("s", "ing"))
-            and (
-                undone
-                or before in ("", "all", "any", "every", "of")
-                or (before in _OPEN_PHRASE and text not in lemmas(text, "v"))
-            )
-        )
-        return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.binding import how_bound, who_acts
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS, Pairs
-from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, counted, reach, spans_of, time_and_people
+from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, counted, spans_of, time_and_people
 from gnrs_ppl.reading.quantities import count_of
 from gnrs_ppl.reading.types import Reading
 from gnrs_ppl.rule.types import Template
@@ -85,12 +85,8 @@ class Alone(Pairs):
     ) -> list[Way]:
         """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
-        told |= {i for i in self._at(frame.clause.start, frame.clause.end) if self._only_does(i, told)}
         rest = " ".join(
-            self.tokens[i].text
-            for c in self._idle(frame.clause, subs)
-            for i in self._at(c.opened, c.end)
-            if i not in told
+            self.tokens[i].text for i in self._at(frame.clause.opened, frame.clause.end) if i not in told
         )
         rest = patterns.AMOUNT.sub(" ", patterns.CIRCUMSTANCE.sub(" ", rest))
         bound = frame.bound
@@ -140,29 +136,6 @@ class Alone(Pairs):
                 )
             )
         return found_ways
-
-    def _only_does(self, i: int, told: Set[int]) -> bool:
-        """Whether "complete" has an act for its object and so says no more than "do": complete a proper check-out."""
-        behind = next((k for k in range(i + 1, min(i + 5, len(self.tokens))) if k in told), None)
-        return (
-            self.tokens[i].text in ("complete", "completes", "completed")
-            and behind is not None
-            and self.tokens[i + 1].text in ("a", "an", "the", "any", "their", "his", "her", "its")
-        )
-
-    def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
-        """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything
-        else".
-        """
-        lead = [
-            c
-            for c in self.parts
-            if c.kind == "main"
-            and c.number == clause.number - 1
-            and not patterns.MODAL_VERB.search(self.words_of(c))
-        ]
-        beside = [*(s for s in subs if s.kind in ("before", "provided")), *lead]
-        return [clause, *(c for c in beside if c != clause and not self._matches(*reach(c), c)[:1])]
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[Way]:
         """A clause that only says how often: "… but it may occur at most once"."""

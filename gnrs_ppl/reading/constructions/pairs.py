@@ -9,7 +9,7 @@ from dataclasses import replace
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.acts import ENOUGH_IN_LIST, Acts
-from gnrs_ppl.reading.constructions.binding import Bound, undergone, who_acts
+from gnrs_ppl.reading.constructions.binding import undergone, who_acts
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, distinct, spans_of, time_and_people
 from gnrs_ppl.reading.types import Reading, Span, Timed
 from gnrs_ppl.reading.vocabulary import Match
@@ -250,23 +250,11 @@ class Pairs(Acts):
                 ],
                 "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
             }
-            done = (
-                name == "needs" and right.positions and self._is_attribute(right.positions[0])
-            )  # "requires a signed contract"
-            ways = (
-                [(1.0, precedence, right, left)]
-                if done or (before and name in ("needs", "with", "leads"))
-                else table[name]
-            )
+            comes_before = before and name in ("needs", "with", "leads")
+            ways = [(1.0, precedence, right, left)] if comes_before else table[name]
             more = self._others(frame.clause, left, right) if name == "needs" else []
             time = self.time(None, frame.clause)
             return [
                 [way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, time, more)]
             ]
         return []
-
-    def _precondition(self, sub: Clause, bound: Bound) -> bool:
-        """Whether what follows "unless" must come first, since what it belongs to is not asked but barred or
-        left free.
-        """
-        return bound.negative or bound.permitted or bool(patterns.NOT_YET.search(self.words_of(sub)))

@@ -11,8 +11,8 @@ from gnrs_ppl.reading.constructions.alone import Alone
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, spans_of
 from gnrs_ppl.reading.disapproval import JUDGES
-from gnrs_ppl.reading.types import Named, Reading, Span, Statement, Unread
-from gnrs_ppl.reading.vocabulary import CLASSMATE, STOP
+from gnrs_ppl.reading.types import Named, Reading, Span, Statement
+from gnrs_ppl.reading.vocabulary import STOP
 from gnrs_ppl.rule.types import Template
 
 MOST_READINGS = 6
@@ -72,10 +72,6 @@ class Sentence(Alone):
             or (patterns.WISH.search(text) and patterns.MANNER.search(text))
         ):
             return
-        if self.start and (two := patterns.THE_TWO.search(text)) and self._says_of_both(text):
-            span = Span(clause.start + two.start(), clause.start + two.end())
-            self.missed.append((clause, Unread(span, another=True)))
-            return
         subs, frame = self.belonging(clause), self.frame(clause, subject)
         own = [s for s in subs if s.number == clause.number]
         elapses = patterns.ELAPSES.search(text)
@@ -117,19 +113,8 @@ class Sentence(Alone):
             return
         if not frame.bound.stated and not opened and patterns.PAST.search(text):
             return
-        if (
-            not opened
-            and frame.bound.stated
-            and not frame.bound.negative
-            and (done := self._done_before(clause, targets))
-        ):
-            opened, targets = (
-                [(clause._replace(kind="after", opener="done to what it is"), done[0])],
-                [done[1]],
-            )
-        exceptions = [
-            (s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)
-        ]
+        barred = frame.bound.negative or frame.bound.permitted
+        exceptions = [] if barred else [(s, f) for s, f in opened if s.kind == "unless"]
         opened = [found for found in opened if found not in exceptions]
         condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
         if (
@@ -158,37 +143,6 @@ class Sentence(Alone):
                 yield [
                     w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways
                 ]
-
-    def _says_of_both(self, text: str) -> bool:
-        """Whether words on two acts told before say where in a case they stand, or that one case has not both."""
-        if patterns.OF_PLACE.search(text):
-            return True
-        return bool(patterns.NEGATIVE.search(text) and patterns.IN_ONE_CASE.search(text))
-
-    def _done_before(self, clause: Clause, targets: Sequence[Found]) -> tuple[Found, Found] | None:
-        """An act told by a participle before its noun, and the act asked of that: "harvested lettuce must be
-        delivered".
-        """
-        among = self._matches(clause.start, clause.end, clause) if len(targets) <= 2 else []
-        done = next(
-            (
-                m
-                for m in among
-                if len(m.positions) == 1 and m.score >= CLASSMATE and self._is_attribute(m.positions[0])
-            ),
-            None,
-        )
-        if done is None:
-            return None
-        other = next(
-            (
-                m
-                for m in among
-                if m.name != done.name and m.score >= CLASSMATE and m.positions != done.positions
-            ),
-            None,
-        )
-        return (self._found(done, (), clause), self._found(other, (), clause)) if other else None
 
     def condition(self, clause: Clause, told: Sequence[Clause]) -> Span | None:
         """Words on data or circumstances: an opener that names no act ("if the building is old"), or an

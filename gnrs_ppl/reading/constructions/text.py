@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import FULL_STOP, HISTORY, Clause, clauses, sentences
+from gnrs_ppl.reading.clauses import HISTORY, Clause, clauses, sentences
 from gnrs_ppl.reading.constructions.binding import Bound, how_bound
 from gnrs_ppl.reading.constructions.sentence import Sentence
-from gnrs_ppl.reading.disapproval import DISAPPROVES
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.types import Reading, Span, Statement, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary
@@ -48,18 +47,6 @@ class Constructions:
         }
         self.named = self._at_names("roles") | self._at_names("locations")
         self.things = self._at_names("objects")
-
-    def whole_and_main(self, start: int, end: int) -> tuple[str, str]:
-        """The sentences, to their full stops, that hold some characters, and their main clauses."""
-        stops = [0, *(m.end() for m in FULL_STOP.finditer(self.sentence)), len(self.sentence)]
-        start, end = max(s for s in stops if s <= start), min(s for s in stops if s >= end)
-        main = [
-            self.sentence[c.start : c.end]
-            for sentence in self.said.sentences
-            for c in sentence.parts
-            if c.kind == "main" and start <= c.start < end
-        ]
-        return self.sentence[start:end], " ".join(main)
 
     def nearest(self, told: Sequence[int], *among: Sequence[int]) -> Unread:
         """Tokens that tell no act, with the act that comes nearest to the first of some words that any is near to."""
@@ -141,8 +128,6 @@ class Constructions:
         shared space orderly. …"); or only what once happened ("Yesterday a box was opened. …").
         """
         rest = self.sentence[:start] + self.sentence[end:]
-        if self._narrates(self.sentence[start:end]) and patterns.DUTY.search(rest):
-            return True
         binds = patterns.MODAL_VERB.search(rest) or any(
             not start <= n.span.start < end for n in self.names["roles"]
         )
@@ -164,12 +149,6 @@ class Constructions:
             start:end
         ].rstrip(": ")
         return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
-
-    def _narrates(self, words: str) -> bool:
-        """Whether words tell what happened at some time, and nothing that binds or is disapproved of."""
-        present = patterns.HAD_TO.sub(" ", patterns.FOR_A_REASON.sub(" ", words))
-        asks = patterns.MODAL_VERB.search(present) or DISAPPROVES.search(words)
-        return bool(patterns.NARRATES.search(words)) and not asks
 
     def _before_excuse(self, start: int, end: int) -> int:
         """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that
