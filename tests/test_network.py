@@ -216,3 +216,11 @@ def test_the_same_sentence_is_read_the_same() -> None:
     assert learned(text, SCHEMA, MOST, shipped()) == first
     assert first[0].probability == max(way.probability for way in first)
     assert sum(way.probability for way in first) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["first", "last"])
+def test_of_two_acts_that_a_case_begins_or_ends_with_either_will_do(kind: str) -> None:
+    place = UNARY.index(kind)
+    meaning = meaning_of({("unary", 0, 0): place, ("unary", 2, 0): place})
+    assert meaning is not None
+    assert {(one.kind, one.acts) for one in meaning.alone} == {(kind, (0, 2))}

@@ -25,6 +25,19 @@ def test_lengths(words: str) -> None:
     assert [str(length.duration) for length in durations(f"within {words}")] == [LENGTHS[words]]
 
 
+@pytest.mark.parametrize(
+    ("words", "length"),
+    [
+        ("by the next working day after receipt", "1WD"),
+        ("no later than the following week", "P7D"),
+        ("on the next day", ""),
+        ("the next day it is paid", ""),
+    ],
+)
+def test_what_is_due_by_the_next_unit_has_one(words: str, length: str) -> None:
+    assert [str(found.duration) for found in durations(words)] == ([length] if length else [])
+
+
 @pytest.mark.parametrize("words", ["half a month", "1.5 months", "a few days", "several weeks"])
 def test_no_length(words: str) -> None:
     assert not durations(f"within {words}")

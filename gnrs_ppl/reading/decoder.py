@@ -326,6 +326,9 @@ def _alone(unary: dict[int, str], counts: dict[int, int], ways: set[tuple[int, i
         count = counts.get(act, 1) if kind in ("at_least", "at_most", "exactly") else 1
         kinds.setdefault((kind, count), []).append(act)
     for (kind, count), acts in kinds.items():
+        if kind in ("first", "last"):  # a case has one
+            yield Alone(kind, tuple(sorted(acts)), count)
+            continue
         either = ways if kind == "at_least" else set()
         yield from (Alone(kind, group, count) for group in _groups(acts, either))
 

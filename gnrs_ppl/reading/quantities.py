@@ -14,7 +14,7 @@ from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, WORKING_UNITS, scaled, tot
 
 _TO_99 = {words.replace("-", sep): n for words, n in NUMBER_WORDS.items() for sep in "- "}
 NUMBERS = (
-    {"a": 1, "an": 1, "the": 1, "the first": 1, "a couple of": 2}
+    {"a": 1, "an": 1, "the": 1, "the first": 1, "the next": 1, "the following": 1, "a couple of": 2}
     | {"half a dozen": 6, "a dozen": 12, "dozen": 12, "two dozen": 24}
     | _TO_99
 )
@@ -29,7 +29,9 @@ _ONE_UNIT = (
     r"the(?=\s+(?:minute|hour|day|night|week|fortnight|month|quarter|year)\s+"
     r"(?:after|following|from|since|before(?:hand)?|preceding)\b)"
 )
-NUMBER = rf"(?:\d+|{_ONE_UNIT}|{_HUNDREDS}|half a dozen|a couple of|(?:two |a )?dozen|{UNDER_100}|an?)"
+_NEXT_UNIT = r"(?:(?<=by )|(?<=later than ))the (?:next|following)(?=\s+(?:(?:working|business)\s+)?(?:day|week|month)\b)"
+"""By the next day: within one."""
+NUMBER = rf"(?:\d+|{_ONE_UNIT}|{_NEXT_UNIT}|{_HUNDREDS}|half a dozen|a couple of|(?:two |a )?dozen|{UNDER_100}|an?)"
 _LENGTH = (
     UNIT_LENGTHS
     | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()}
