@@ -68,12 +68,14 @@ class AmbiguousSentence(GnrsError):
     ) -> None:
         self.readings, self.probabilities = tuple(readings), tuple(probabilities)
         self.acts = tuple(map(tuple, acts)) or ((),) * len(self.readings)
-        many = "1 way, which is not sure" if len(readings) == 1 else f"{len(readings)} ways"
+        many = len(self.readings)
+        says = (
+            "one meaning was read, and it is not sure"
+            if many == 1
+            else f"the sentence can be read in {many} ways"
+        )
         super().__init__(
-            one_line(
-                f"the sentence can be read in {many}; choose with gnrs draft --reading N or gnrs goal new, "
-                "or say it otherwise"
-            )
+            one_line(f"{says}; choose with gnrs draft --reading N or gnrs goal new, or say it otherwise")
         )
 
 
