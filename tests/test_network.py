@@ -29,7 +29,6 @@ from gnrs_ppl.reading.decoder import (
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, Typed, learned
 from gnrs_ppl.reading.network import (
-    COUNTS,
     HEADS,
     LAYERS,
     REFUSED,
@@ -44,6 +43,8 @@ from gnrs_ppl.reading.network import (
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.wordpiece import act_text, literal, pieces, spaced
 
+COUNTS = 6
+"""Values of the head of counts."""
 SCHEMA = Schema.model_validate(
     {
         "actions": [
@@ -224,3 +225,12 @@ def test_of_two_acts_that_a_case_begins_or_ends_with_either_will_do(kind: str) -
     meaning = meaning_of({("unary", 0, 0): place, ("unary", 2, 0): place})
     assert meaning is not None
     assert {(one.kind, one.acts) for one in meaning.alone} == {(kind, (0, 2))}
+
+
+def test_many_acts_and_roles_and_a_long_text_fit_into_one_pass() -> None:
+    """Of positions there are 512; acts and roles that the text names least are left out, then its end."""
+    acts = [{"name": f"W_Validate_Completed_Intermediate_Request_{k}_FINALISED"} for k in range(40)]
+    roles = [f"deputy_assistant_registrar_of_district_{k}" for k in range(30)]
+    schema = Schema.model_validate({"actions": acts, "roles": roles})
+    text = ("The reconciliation must be countersigned, " * 60)[:2000]
+    assert learned(text, schema, MOST, shipped())

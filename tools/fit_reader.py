@@ -168,7 +168,7 @@ def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Cho
         told = [
             (t.score, k)
             for k, m in enumerate(marked.mentions)
-            for t in m.told
+            for t in m.matches
             if t.activity == activity and k not in taken
         ]
         if not told:

@@ -54,10 +54,6 @@ TWO_ACTS = 0.85
 A and B")."""
 HARDLY = 0.05
 """A score that is higher by less than this does not outweigh a further word."""
-WHOLE = 0.95
-"""An act told this well is told whole."""
-GIVEN = 0.75
-"""How well a thing tells the act that brings it about."""
 MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
@@ -76,11 +72,7 @@ _JOINS = frozenset({"and", "or", "nor", "but", "then", ",", "/", "&"})
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
-_IS = frozenset({"is", "are", "be", "being", "was", "were"})
-_IT = frozenset({"it", "they"})
-
-
-class Told(NamedTuple):
+class ActMatch(NamedTuple):
     """One act at one place: the token its verb or noun is, how well it fits, the tokens that tell it.
 
     ``head`` says that its verb is among them, ``exact`` that this is the act's own word, ``lent`` that a word
@@ -101,17 +93,22 @@ class Told(NamedTuple):
 class Mention(NamedTuple):
     """A place in the text that tells an act: the likeliest first, then its rivals."""
 
-    told: tuple[Told, ...]
+    matches: tuple[ActMatch, ...]
+
+    @property
+    def best(self) -> ActMatch:
+        """The likeliest match."""
+        return self.matches[0]
 
     @property
     def activity(self) -> str:
         """The likeliest act."""
-        return self.told[0].activity
+        return self.best.activity
 
     @property
     def at(self) -> int:
         """The token of its verb or noun."""
-        return self.told[0].at
+        return self.best.at
 
 
 def mentions(
@@ -127,7 +124,7 @@ def mentions(
     """
     text = _Text(tokens, words, things)
     matches = (match for entry in words.acts for match in _places(text, entry.name, entry.variants))
-    kept = [
+    acts = [
         match
         for match in matches
         if match.at not in people_and_places
@@ -135,7 +132,7 @@ def mentions(
         and (match.exact or not is_a_case(tokens, match.at))
         and (match.at not in things or not match.by_verb or match.exact)
     ]
-    return _grouped(_without_echoes(kept, tokens), tokens)
+    return _grouped(_without_echoes(acts, tokens), tokens)
 
 
 class _Text:
@@ -230,7 +227,9 @@ def _with_phrasal(variants: tuple[tuple[tuple[str, float], ...], ...]) -> list[t
     return both
 
 
-def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float], ...], ...]) -> list[Told]:
+def _places(
+    text: _Text, activity: str, variants: tuple[tuple[tuple[str, float], ...], ...]
+) -> list[ActMatch]:
     """Every place that tells an act, whichever of its words stands there."""
     found = []
     for variant in _with_phrasal(variants):
@@ -257,11 +256,11 @@ def _is_phrasal(variant: tuple[tuple[str, float], ...]) -> bool:
 
 def _at(
     text: _Text, activity: str, variant: tuple[tuple[str, float], ...], k: int, score: float, i: int
-) -> Told:
+) -> ActMatch:
     """An act told at a place by its word number ``k``, with whatever tells its other words."""
     head, light = variant[0][0], variant[0][0] in LIGHT
     got, used, lent = variant[k][1] * score, [i], False
-    told, exact, verb = k == 0 or light, k == 0 and score >= DERIVED, i if k == 0 else -1
+    has_head, exact, verb = k == 0 or light, k == 0 and score >= DERIVED, i if k == 0 else -1
     for j, (wanted, weight) in enumerate(variant):
         if j == k:
             continue
@@ -276,16 +275,16 @@ def _at(
             used.append(place)
         lent = lent or not beside
         if j == 0:
-            told, exact, verb = True, best >= DERIVED, place if beside else -1
+            has_head, exact, verb = True, best >= DERIVED, place if beside else -1
     if k == 0 and score == SAID:
         used = sorted({*used, *text.saying(head, i)})
     by_verb = verb >= 0 and (not light or (abs(verb - i) <= BESIDE and text.score(head, verb) >= SAME))
-    return Told(
+    return ActMatch(
         activity,
         verb if by_verb else i,
         got / sum(w for _, w in variant),
         tuple(sorted(used)),
-        told,
+        has_head,
         exact,
         lent,
         by_verb,
@@ -308,71 +307,75 @@ _MADE = frozenset({"made", "done", "effected", "performed", "executed"})
 """Says of the noun of an act that it is done."""
 
 
-def _without_echoes(found: Sequence[Told], tokens: Sequence[Token]) -> list[Told]:
+def _without_echoes(matches: Sequence[ActMatch], tokens: Sequence[Token]) -> list[ActMatch]:
     """Of each act the best at every place: what tells it with the words of a better one, or with some of them
     and no verb of its own, is that one again; so is what is made of its noun: "payment must be made".
     """
-    kept: dict[str, list[Told]] = {}
-    for told in sorted(found, key=lambda t: (-t.score, -len(t.used), t.used[-1] - t.used[0], t.at)):
-        mine = kept.setdefault(told.activity, [])
+    best_of: dict[str, list[ActMatch]] = {}
+    for match in sorted(matches, key=lambda t: (-t.score, -len(t.used), t.used[-1] - t.used[0], t.at)):
+        mine = best_of.setdefault(match.activity, [])
         echo = any(
-            told.at == o.at
-            or set(told.used) == set(o.used)
-            or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used))
-            or (o.exact and set(o.used) < set(told.used) and tokens[told.at].text in _MADE)
+            match.at == o.at
+            or set(match.used) == set(o.used)
+            or (not (match.by_verb and o.by_verb) and set(match.used) & set(o.used))
+            or (o.exact and set(o.used) < set(match.used) and tokens[match.at].text in _MADE)
             for o in mine
         )
-        if told.score >= LEAST and not echo:
-            mine.append(told)
-    return [told for mine in kept.values() for told in mine]
+        if match.score >= LEAST and not echo:
+            mine.append(match)
+    return [match for mine in best_of.values() for match in mine]
 
 
-def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, ...]:
+def _grouped(matches: Sequence[ActMatch], tokens: Sequence[Token]) -> tuple[Mention, ...]:
     """Acts told at the same place are rivals."""
-    groups: list[list[Told]] = []
-    at_place: dict[int, list[Told]] = {}
-    for told in found:
-        at_place.setdefault(told.at, []).append(told)
-    for told in sorted(
-        found,
+    groups: list[list[ActMatch]] = []
+    at_place: dict[int, list[ActMatch]] = {}
+    for match in matches:
+        at_place.setdefault(match.at, []).append(match)
+    for match in sorted(
+        matches,
         key=lambda t: (
             -_standing(t, at_place[t.at]),
             -len(t.used),
             t.used[-1] - t.used[0],
         ),
     ):
-        group = next((g for g in groups if _rivals(told, g[0], tokens)), None)
+        group = next((g for g in groups if _rivals(match, g[0], tokens)), None)
         if group is None:
-            groups.append([told])
+            groups.append([match])
         else:
-            group.append(told)
+            group.append(match)
     ordered = sorted(groups, key=lambda g: (g[0].at, g[0].used))
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
 
 
-def _standing(told: Told, beside: Sequence[Told]) -> float:
+def _standing(match: ActMatch, neighbours: Sequence[ActMatch]) -> float:
     """How well an act is told; as well as one at its place that is told by some of its words only and hardly better."""
-    of_some = (o.score for o in beside if o.score > told.score and set(o.used) < set(told.used))
-    return round(max([told.score, *(s for s in of_some if s - told.score < HARDLY)]), 2)
+    of_some = (o.score for o in neighbours if o.score > match.score and set(o.used) < set(match.used))
+    return round(max([match.score, *(s for s in of_some if s - match.score < HARDLY)]), 2)
 
 
-def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
-    together = told.at == best.at
-    particle = all(tokens[i].text in PHRASAL_PARTICLES for i in told.used)  # takes it round: no round is made
-    within = set(told.used) <= set(best.used)
+def _rivals(match: ActMatch, best: ActMatch, tokens: Sequence[Token]) -> bool:
+    together = match.at == best.at
+    particle = all(
+        tokens[i].text in PHRASAL_PARTICLES for i in match.used
+    )  # takes it round: no round is made
+    within = set(match.used) <= set(best.used)
     if within and (
         particle
-        or told.score < ENOUGH
-        or (told.lent and best.exact and best.score > told.score + 0.2)
-        or (best.exact and best.by_verb and best.at in told.used and not told.exact)
+        or match.score < ENOUGH
+        or (match.lent and best.exact and best.score > match.score + 0.2)
+        or (best.exact and best.by_verb and best.at in match.used and not match.exact)
     ):
         return True
     if not (
-        together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)
+        together
+        or (not match.by_verb and match.at in best.used)
+        or (not best.by_verb and best.at in match.used)
     ):
         return False
-    own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
-    if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
+    own, theirs = set(match.used) - set(best.used), set(best.used) - set(match.used)
+    if not (together and own and theirs and match.score >= TWO_ACTS and match.by_verb and best.by_verb):
         return True
     if any(tokens[i - 1].text == "per" for i in own ^ theirs if i):
         return True  # three reminders per order

@@ -23,7 +23,6 @@ Array = NDArray[np.float32]
 LAYERS, HEADS, WIDTH, HIDDEN = 6, 12, 384, 256
 UNARY = ("none", "at_least", "at_most", "exactly", "ban", "first", "last")
 """What a sentence states of an act alone."""
-COUNTS = 6
 RELATIONS = (
     "none",
     "response",

@@ -60,7 +60,6 @@ PAST = _words(
     r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
     r"ended up|had|went|vanished"
 )
-_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 # adverbs that place an act
 AT_ONCE = _words(
     r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"
@@ -250,34 +249,18 @@ ORDERED = _words(
 BY = Wording(
     r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$"
 )
-_IN_SO_MANY = (
-    r"(?:\w+ (?:out of|in) (?:three|four|five|ten|twenty|a hundred|\d+)|"
-    r"(?:\w+ )?(?:half|halves|thirds?|quarters?|fifths?|tenths?)|the (?:(?:vast|great|large) )?majority)"
-)
-SHARE = rf"(?:(?:[\w-]+ (?:per cent|percent)|\d+ ?%)(?: or more)?|all|each|every one|any|most|some|{_IN_SO_MANY}) of (?:the |our |all )*"
-"""How many of those who are bound, told before them."""
 OBLIQUE = Wording(
     r"\b(?:with|to|from|(?<!per cent )(?<!percent )(?<!% )(?<!\ball )(?<!\beach )(?<!or more )of|about|at|for|"
     r"than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$"
 )
-_THOSE = rf"(?:(?:at least|no fewer than|not fewer than|no less than|not less than|more than|\w+) )?(?:{SHARE})?(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
 GERUND = Wording(r"\s*(?!being\b|having been\b|(?:any|every|some|no)thing\b)(?:having\s+)?\w+ing\b")
 PASSIVE = Wording(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)")
 UNDERGONE = Wording(
     rf"{PASSIVE.pattern}|\b(?:been|being|is|are|was|were)\s+(?:\w+ly\s+|first\s+|not\s+|already\s+)*$"
 )
 """Between those somebody speaks of and what is done: others do it."""
-GIVEN = Wording(
-    rf"\s+(?:{MODAL}\s+)?(?:(?:not|never|only|also|always|ever)\s+)*(?:(?:have\s+)?(?:be|been|is|are|was|were)\s+(?:\w+ly\s+|not\s+)?\w+"
-    r"|(?P<gets>gets?|got|receives?|received|obtains?|obtained))\s+(?:at (?:most|least)\s+)?"
-    r"(?:an?|any|no|the|his|her|their|its|another|more|fewer|less|one|two|three|four|five|\d+)\b"
-)
-"""Between somebody and what is done for them: "must be sent a reminder", "gets no reminder"."""
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 SAME_SUBJECT = Wording(rf"[\s,]*(?:and|but)?\s+{MODAL}\b")
-PERSON = _words(
-    "he|she|they|you|we|i|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
-)
 DONE_SO = Wording(
     r"\s*(?:you|they|he|she|he or she|we|it|that|this)(?:['’](?:ve|s)| ha(?:ve|s))? (?:been )?(?:done|did)(?: so| that| this| it)?\s*[.,;]?\s*$"
 )

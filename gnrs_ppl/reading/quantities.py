@@ -133,17 +133,6 @@ def _amount(m: re.Match[str]) -> Fraction:
     return units + Fraction(1, 2) if m["half"] or m["more"] or "½" in words else units
 
 
-_GONE_BY = AsWritten(
-    rf"(?:\b(?:after|once|when|if)\s+)?(?P<time>(?:at least\s+)?{PLAIN_DURATION})"
-    r"(?P<gone>\s+(?:ha(?:s|ve|d)\s+|will have\s+)?(?:passed|elapsed|gone by|gone past|lapsed)\s+(?:since|after|from))\b",
-)
-
-
-def _after(gone: re.Match[str]) -> str:
-    opened = gone.start("time") - gone.start()
-    return " " * opened + gone["time"] + "after".rjust(len(gone["gone"]))
-
-
 def _one(unit: str) -> str:
     return unit.lower().removesuffix("s")
 

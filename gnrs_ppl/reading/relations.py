@@ -68,8 +68,6 @@ FARTHEST = 80
 """Tokens of its sentence further off than this say nothing of a mention."""
 REACH, BESIDE = 6, 3
 """Words so many tokens from a mention may be about its act, and so many are beside it."""
-CLOSE = 0.1
-"""Two acts told at one place whose scores are nearer than this are hard to tell apart."""
 _FUNCTION = STOP.union(
     re.findall(
         r"\S+",
@@ -105,9 +103,9 @@ class Marked:
 
     def __init__(self, text: Constructions) -> None:
         self.text, self.tokens = text, text.tokens
-        found = mentions(text.words, text.tokens, text.named, text.things)
-        found = tuple(m for m in found if not text.is_aim(m.at))
-        self.mentions: tuple[Mention, ...] = found[:MOST_MENTIONS]
+        every = mentions(text.words, text.tokens, text.named, text.things)
+        stated = tuple(m for m in every if not text.is_aim(m.at))
+        self.mentions: tuple[Mention, ...] = stated[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
         self.ruled = {label_of(rule) for rule in self.rules}
@@ -122,7 +120,7 @@ class Marked:
         """Tokens that tell a mention."""
         found: dict[int, int] = {}
         for k, mention in enumerate(self.mentions):
-            for i in mention.told[0].used:
+            for i in mention.best.used:
                 if i not in found or i == mention.at:
                     found[i] = k
         return found
@@ -132,7 +130,7 @@ class Marked:
         """First and last token of each mention, those near its verb or noun."""
         spans = []
         for k, mention in enumerate(self.mentions):
-            near = [i for i in mention.told[0].used if abs(i - mention.at) <= 5 and self.marks.get(i) == k]
+            near = [i for i in mention.best.used if abs(i - mention.at) <= 5 and self.marks.get(i) == k]
             spans.append((min([*near, mention.at]), max([*near, mention.at])))
         return spans
 
@@ -207,7 +205,7 @@ class Marked:
         return [self._beside(k) for k in range(len(self.mentions))]
 
     def _beside(self, k: int) -> list[str]:
-        (first, last), (start, stop), told = self.spans[k], self.sentences[k], self.mentions[k].told[0]
+        (first, last), (start, stop), told = self.spans[k], self.sentences[k], self.mentions[k].best
         left, right = self.between(max(start, first - 3), first), self.between(last + 1, min(stop, last + 4))
         found = [f"L{n}:" + "_".join((["^"] * 3 + left)[-n:]) for n in (1, 2, 3)]
         found += [f"R{n}:" + "_".join((right + ["$"] * 3)[:n]) for n in (1, 2)]
@@ -244,10 +242,6 @@ class Marked:
                 continue
             if clause is None or clause[0].opened <= token.start < clause[0].end:
                 yield i
-
-    def _words_of(self, activity: str) -> int:
-        variants = (v for entry in self.text.words.acts if entry.name == activity for v in entry.variants)
-        return max(map(len, variants), default=1)
 
     def denied(self, t: int) -> bool:
         """Whether "not" or "never" stands directly before a mention, at most one word between."""

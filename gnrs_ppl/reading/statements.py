@@ -21,6 +21,7 @@ from gnrs_ppl.reading.constructions import (
     undergone,
     who_acts,
 )
+from gnrs_ppl.reading.mentions import ActMatch
 from gnrs_ppl.reading.quantities import count_of
 from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, Weights, frozen, label_of, options
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Readings, Span, Statement, Timed, Unread, Who
@@ -144,22 +145,21 @@ class Statements:
 
     def _ends(self, k: int) -> int:
         """Where the words of a mention end; the verb's where that stands further off ("a fine that is sent")."""
-        best, last = self.marked.mentions[k].told[0], self.marked.spans[k][1]
+        best, last = self.marked.mentions[k].best, self.marked.spans[k][1]
         verb = max((i for i in best.used if i not in self.text.things), default=last)
         thing = not best.by_verb or best.at in self.text.things
         return self.text.tokens[max(verb, last) if thing else last].end
 
     def _matches_well(self, k: int) -> bool:
         """Whether words match an act well enough to be read; its noun is as good as its verb."""
-        best = self.marked.mentions[k].told[0]
-        least = ENOUGH * DERIVED if best.exact and best.by_verb else ENOUGH
-        return best.score >= least and (best.head or best.score >= WELL_MATCHED)
+        best = self.marked.mentions[k].best
+        return _is_read(best) and (best.head or best.score >= WELL_MATCHED)
 
     def _mentioned_in(self, sentence: Sentence) -> Sequence[int]:
         """The best mention of each act that a sentence names well, in their order, less those within the words of
         one that matches better, and less things ("an item of an order") where two acts are left.
         """
-        best = {k: m.told[0] for k, m in enumerate(self.marked.mentions)}
+        best = {k: m.best for k, m in enumerate(self.marked.mentions)}
         inside = [
             k for k in best if sentence.start <= self._starts(k) < sentence.end and self._matches_well(k)
         ]
@@ -216,7 +216,7 @@ class Statements:
         others = [
             k
             for k, mention in enumerate(self.marked.mentions)
-            if self.marked.acts[k] != self.marked.acts[due] and mention.told[0].score >= ENOUGH
+            if self.marked.acts[k] != self.marked.acts[due] and mention.best.score >= ENOUGH
         ]
         tokens, what = self.text.tokens, lacks["what"].lower()
         if what in _TAKES_UP:
@@ -227,10 +227,10 @@ class Statements:
                 for k in others
                 if any(
                     tokens[i].start == lacks.start("what") or near(what, tokens[i].text) >= DERIVED
-                    for i in self.marked.mentions[k].told[0].used
+                    for i in self.marked.mentions[k].best.used
                 )
             ]
-        return max(meant, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
+        return max(meant, key=lambda k: self.marked.mentions[k].best.score, default=None)
 
     def _surely_related(self, k: int) -> bool:
         """Whether the model relates a mention to another more probably than not, in an order or in none."""
@@ -403,7 +403,7 @@ class Statements:
             o.label == "none" and o.probability < LIKELY_NOTHING for k in bound for o in self.options[k]
         ) or any(
             reading.force != "may"
-            and self.marked.mentions[k].told[0].score >= WELL_MATCHED
+            and self.marked.mentions[k].best.score >= WELL_MATCHED
             and not any(clause.start <= act.span.start < clause.end for act in named.values())
             for k, clause in bound.items()
         )
@@ -414,7 +414,7 @@ class Statements:
         """
         best = [s.best for s in self.text.said.statements]
         acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
-        well = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_MATCHED}
+        well = {m.activity for m in self.marked.mentions if m.best.score >= WELL_MATCHED}
         nothing = {
             m.activity
             for m, of in zip(self.marked.mentions, self.options, strict=True)
@@ -520,9 +520,7 @@ class Statements:
     def _names_an_act(self, clause: Clause) -> bool:
         """Whether a clause names an act well enough to be read."""
         return any(
-            clause.opened <= self._starts(k) < clause.end
-            and mention.told[0].score
-            >= (ENOUGH * DERIVED if mention.told[0].exact and mention.told[0].by_verb else ENOUGH)
+            clause.opened <= self._starts(k) < clause.end and _is_read(mention.best)
             for k, mention in enumerate(self.marked.mentions)
         )
 
@@ -543,7 +541,7 @@ class Statements:
         if other is None or self._sentence(target) is not self._sentence(other):
             return False
         first, second = sorted((target, other), key=self._starts)
-        by_verb = all(self.marked.mentions[k].told[0].by_verb for k in (first, second))
+        by_verb = all(self.marked.mentions[k].best.by_verb for k in (first, second))
         end = self._ends(first)
         does = patterns.DOES.search(self.text.sentence, self._sentence(first).start, end)
         words = self.text.sentence[end : self._ends(second)]
@@ -555,14 +553,14 @@ class Statements:
         manager must publish a task, and no courier may deliver without one".
         """
 
-        def asked(reading: Reading) -> Reading:
+        def with_doers(reading: Reading) -> Reading:
             if reading.template not in _COMES_FIRST or not reading.bearers:
                 return reading
             return replace(
                 reading, targets=tuple(replace(a, role=self._asked_to(a) or a.role) for a in reading.targets)
             )
 
-        return replace(statement, readings=tuple(map(asked, statement.readings)))
+        return replace(statement, readings=tuple(map(with_doers, statement.readings)))
 
     def _asked_to(self, act: ActRead) -> Named | None:
         """The one role of which an act is asked in a main clause that names it in the active, or with "by"."""
@@ -611,7 +609,7 @@ class Statements:
 
     def _act(self, k: int) -> ActRead:
         """A mention as an act with its role, object and place."""
-        best, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        best, tokens = self.marked.mentions[k].best, self.text.tokens
         first, last = self.marked.spans[k]
         span = Span(tokens[first].start, tokens[last].end)
         sentence, clause = self._sentence(k), self._clause(k)
@@ -643,6 +641,11 @@ class Statements:
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
+
+
+def _is_read(match: ActMatch) -> bool:
+    """Whether words match an act closely enough to be read as it."""
+    return match.score >= (ENOUGH * DERIVED if match.exact and match.by_verb else ENOUGH)
 
 
 def acts_of(reading: Reading) -> dict[str, ActRead]:
