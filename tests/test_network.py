@@ -29,6 +29,7 @@ from gnrs_ppl.reading.decoder import (
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, Typed, learned
 from gnrs_ppl.reading.network import (
+    COUNTS,
     HEADS,
     LAYERS,
     REFUSED,
@@ -43,8 +44,6 @@ from gnrs_ppl.reading.network import (
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.wordpiece import act_text, literal, pieces, spaced
 
-COUNTS = 6
-"""Values of the head of counts."""
 SCHEMA = Schema.model_validate(
     {
         "actions": [

@@ -20,10 +20,10 @@ TEMPERATURE = 1.5
 """By which logits are divided, fitted on domains that no weight was fitted on (``training/calibrate.py``)."""
 MOST = 12
 """Meanings that are looked at; some differ in less than a duty."""
-NEAREST_ACTS = 12
-"""Acts that are read together, of a schema that has more: those that words of the sentence most likely name."""
 AT_ONCE = 16
-"""Acts of one pass where those that words name are looked for."""
+"""Most acts of one pass."""
+NEAREST_ACTS = 12
+"""Acts that are read together, of a schema that has more than one pass holds: those that words most likely name."""
 NEAREST_ROLES = 10
 """Roles that are read together, of a schema that has more: those most of whose words the sentence has."""
 TEMPLATES: dict[str, Template] = {
@@ -113,7 +113,7 @@ def _nearest_acts(network: Network, text: str, acts: Sequence[tuple[str, str]]) 
 
     The more acts, the oftener the network finds none of them meant (training/README.md).
     """
-    if len(acts) <= NEAREST_ACTS:
+    if len(acts) <= AT_ONCE:
         return list(range(len(acts)))
     scores = list[float]()
     for first in range(0, len(acts), AT_ONCE):

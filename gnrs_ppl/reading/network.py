@@ -23,6 +23,8 @@ Array = NDArray[np.float32]
 LAYERS, HEADS, WIDTH, HIDDEN = 6, 12, 384, 256
 UNARY = ("none", "at_least", "at_most", "exactly", "ban", "first", "last")
 """What a sentence states of an act alone."""
+COUNTS = 6
+"""How often: once to six times."""
 RELATIONS = (
     "none",
     "response",
@@ -151,13 +153,13 @@ def logits(
         Characters of each duration of the sentence.
     """
     w, numbers = network.weights, network.numbers
-    text = pieces(sentence, numbers)[: LONGEST // 2]
+    named = [pieces(act_text(*act), numbers)[:LONGEST_ACT] for act in acts]
+    named += [pieces(role, numbers)[:LONGEST_ROLE] for role in roles]
+    text = pieces(sentence, numbers)[: LONGEST - sum(1 + len(name) for name in named)]
     ids, owner = [numbers[BEGIN], *(p.id for p in text)], [-1] + [0] * len(text)
-    named = [(act_text(*act), LONGEST_ACT) for act in acts] + [(role, LONGEST_ROLE) for role in roles]
-    for k, (name, most) in enumerate(named):
-        of_name = [p.id for p in pieces(name, numbers)][:most]
-        ids += [numbers[SEPARATOR], *of_name]
-        owner += [-1] + [k + 1] * len(of_name)
+    for k, name in enumerate(named):
+        ids += [numbers[SEPARATOR], *(p.id for p in name)]
+        owner += [-1] + [k + 1] * len(name)
     ids.append(numbers[SEPARATOR])
     owner.append(-1)
     owners = np.array(owner)
@@ -186,7 +188,7 @@ def logits(
         pair[..., n + 1 : n + 4],
         pair[..., n + 4 :],
         alone[:, :kinds],
-        alone[:, kinds:-1],
+        alone[:, kinds : kinds + COUNTS],
         alone[:, -1],
         _by(w, e, r, x[0]),
         _deadline(w, e, x, text, durations),
