@@ -241,6 +241,8 @@ def meaning_of(chosen: dict[tuple[str, int, int], int]) -> Meaning | None:
         target = i if relation in BACKWARD else j
         if relation not in NEGATIVE and relation not in SYMMETRIC and target in banned - limited:
             return None
+        if relation in BACKWARD and j in banned - limited:  # what may come after something is not banned
+            return None
         if relation in SYMMETRIC and related.get((j, i)) not in (relation, None):
             return None
     ways = {(i, j) for what, i, j in chosen if what == "ways"}

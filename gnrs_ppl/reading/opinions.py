@@ -13,7 +13,7 @@ from functools import lru_cache
 from gnrs_ppl.context.types import Attribute, Channel, Schema
 from gnrs_ppl.reading import reader
 from gnrs_ppl.reading.counts import prior
-from gnrs_ppl.reading.data import said_of_data
+from gnrs_ppl.reading.data import Found, said_of_data
 from gnrs_ppl.reading.equivalence import Duty, duties
 from gnrs_ppl.reading.learned import MOST, Learned, learned
 from gnrs_ppl.reading.network import shipped
@@ -96,7 +96,8 @@ def joined(
     chosen: Sequence[str] = (),
 ) -> Readings:
     """What the rules read of a sentence, with what the network reads of it."""
-    ways = by_network(text_of_duties(by_rules), schema)
+    data = said_of_data(by_rules.sentence, attributes, vocabulary(schema)).found
+    ways = by_network(text_of_duties(by_rules, data), schema)
     if not ways:
         return by_rules
     options = weighed(by_rules, ways, schema, attributes, rows)
@@ -158,10 +159,10 @@ def by_network(text: str, schema: Schema) -> tuple[Learned, ...]:
     return learned(text, schema, MOST, shipped())
 
 
-def text_of_duties(readings: Readings) -> str:
-    """The text with spaces where it tells which logs show a duty, or what follows a breach."""
+def text_of_duties(readings: Readings, data: Sequence[Found] = ()) -> str:
+    """The text with spaces where it states a condition on data, which logs show a duty, or what follows a breach."""
     letters = list(readings.sentence)
-    spans = [*(readings.evidence.spans if readings.evidence else ())]
+    spans = [found.cut for found in data] + [*(readings.evidence.spans if readings.evidence else ())]
     if readings.procedure and readings.procedure.follows_breach:
         spans += readings.procedure.spans
     for start, end in spans:
