@@ -12,17 +12,7 @@ from gnrs_ppl.importing.xml import Growing, local
 MAX_BPMN = 32 << 20
 """Bytes of a model, which is read whole."""
 TASKS = frozenset(
-    {
-        "task",
-        "userTask",
-        "serviceTask",
-        "sendTask",
-        "receiveTask",
-        "manualTask",
-        "businessRuleTask",
-        "scriptTask",
-        "callActivity",
-    }
+    "task userTask serviceTask sendTask receiveTask manualTask businessRuleTask scriptTask callActivity".split()
 )
 MOST_TASKS = 2000
 

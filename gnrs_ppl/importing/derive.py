@@ -200,22 +200,7 @@ def _one_of(name: str) -> dict[str, str]:
     return {"phrase": one, "plural": words} if one != words and speakable(one) else _term_phrase(name)
 
 
-BODIES = frozenset(
-    {
-        "team",
-        "group",
-        "department",
-        "dept",
-        "unit",
-        "desk",
-        "office",
-        "line",
-        "division",
-        "section",
-        "squad",
-        "board",
-    }
-)
+BODIES = frozenset("team group department dept unit desk office line division section squad board".split())
 """Words for several people, of whom a rule binds one."""
 WORK = r"(?:tion|sion|ment|ance|ing|\b(?:sales|support|logistics))$"
 """What people do and not who does it: sales, shipment, purchasing."""

@@ -24,18 +24,10 @@ TAKEN: dict[Step, str] = {
 MOST_WORDS = 50
 LONGEST_WORD = 60
 INSTANCES = frozenset(
-    {
-        "conceptinstance",
-        "activityinstance",
-        "activityinstanceid",
-        "instance",
-        "handlingid",
-        "taskid",
-        "workitemid",
-        "stepid",
-        "actid",
-        "operationid",
-    }
+    """
+    conceptinstance activityinstance activityinstanceid instance handlingid taskid workitemid stepid
+    actid operationid
+    """.split()
 )
 """Names, without case and signs, of columns that number each act of a case."""
 STARTED = "started"

@@ -20,22 +20,7 @@ from gnrs_ppl.words import PARTICLES, PREPOSITIONS
 _CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
 _JOINED = re.compile(r"\s*(?:\b(and|or)\b|[&+])\s*")
 _ACT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "age", "ing", "ure")
-_THINGS = frozenset(
-    {
-        "order",
-        "report",
-        "request",
-        "appeal",
-        "visit",
-        "call",
-        "return",
-        "invoice",
-        "ticket",
-        "fine",
-        "notice",
-        "permit",
-    }
-)
+_THINGS = frozenset("order report request appeal visit call return invoice ticket fine notice permit".split())
 """Verbs that are mostly things where another word for an act follows: order confirmation."""
 
 MEANINGS = 3

@@ -20,10 +20,10 @@ _HEAD = 0.8
 ONLY = 0.7
 """How well it is told by being the only one that could be meant."""
 _OF_MONEY = frozenset(
-    "amount value price cost sum total worth fee charge expense payment budget salary premium fine".split()  # noqa: SIM905
+    "amount value price cost sum total worth fee charge expense payment budget salary premium fine".split()
 )
 """Words of attributes that count money, whether their unit says so or not; by these, too, a sentence speaks of money."""
-_OF_VALUES = frozenset("type kind class category sort status level grade".split())  # noqa: SIM905
+_OF_VALUES = frozenset("type kind class category sort status level grade".split())
 _FLAG = re.compile(r"^(?:is|has|was|are|flag(?:ged)?)\s+|\s+flag$")
 
 

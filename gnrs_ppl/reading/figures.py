@@ -37,9 +37,7 @@ _FIGURE = AsWritten(
     rf"(?<![\w.,])(?P<before>[€$£]\s?|(?:EUR|USD|GBP|CHF|SEK)\s)?(?:(?P<digits>{_DIGITS})(?:\s?(?P<scale>k|hundred|thousand|million)\b)?"
     rf"|(?P<words>\b{_IN_WORDS}\b))(?:\s?(?P<sign>[%€$£])|\s?per cent\b|[\s-](?P<unit>[A-Za-z]+)\b)?",
 )
-_MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
+_MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})"
 DAY = AsWritten(
     rf"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH},? (?P<year>\d{{4}})"

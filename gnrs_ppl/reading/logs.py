@@ -16,23 +16,10 @@ from gnrs_ppl.rule.types import Operator
 from gnrs_ppl.words import PARTICLES
 
 LOG_NOUNS = frozenset(
-    [
-        "log",
-        "logbook",
-        "register",
-        "record",
-        "system",
-        "ledger",
-        "journal",
-        "database",
-        "archive",
-        "roster",
-        "feed",
-        "tracker",
-        "trail",
-        "portal",
-        "logfile",
-    ]
+    """
+    log logbook register record system ledger journal database archive roster feed tracker trail portal
+    logfile
+    """.split()
 )
 """What logs are called; of other nouns (file, report, book) only those that end a channel's own phrase."""
 PART = 0.5
@@ -202,33 +189,11 @@ _POINTS = frozenset(
 )
 _CASES = frozenset({"case", "file", "process", "system"})
 _OURS = frozenset(
-    {
-        "company",
-        "firm",
-        "organisation",
-        "organization",
-        "authority",
-        "municipality",
-        "department",
-        "office",
-        "team",
-    }
+    "company firm organisation organization authority municipality department office team".split()
 )
 """Whose log is the one that is kept, where no other word says which."""
 _PLAIN = frozenset(
-    {
-        "own",
-        "independent",
-        "separate",
-        "different",
-        "two",
-        "three",
-        "four",
-        "written",
-        "official",
-        "kept",
-        "available",
-    }
+    "own independent separate different two three four written official kept available".split()
 )
 """Words that single out no log."""
 

@@ -144,7 +144,8 @@ def weighed(
     stated = duties(by_rules)
     listed = by_meaning.get(stated)
     factor = agreement if stated else silence
-    by_meaning[stated] = replace(by_rules, probability=factor * (listed.probability if listed else UNLISTED))
+    probability = factor * (listed.probability if listed else UNLISTED)
+    by_meaning[stated] = replace(by_rules, probability=probability, otherwise=())
     weights = [way.probability * (prior(way, schema, rows) if rows else 1.0) for way in by_meaning.values()]
     options = [
         replace(way, probability=weight / sum(weights))

@@ -80,36 +80,10 @@ _MATTER = AsWritten(
 )
 """What any step is about, which tells nothing of it."""
 _GENERIC = frozenset(
-    [
-        "it",
-        "this",
-        "that",
-        "they",
-        "he",
-        "she",
-        "who",
-        "we",
-        "somebody",
-        "someone",
-        "anybody",
-        "matter",
-        "file",
-        "case",
-        "breach",
-        "decision",
-        "everybody",
-        "nobody",
-        "records",
-        "record",
-        "person",
-        "result",
-        "outcome",
-        "appeal",
-        "appeals",
-        "affected",
-        "those",
-        "concerned",
-    ]
+    """
+    it this that they he she who we somebody someone anybody matter file case breach decision everybody
+    nobody records record person result outcome appeal appeals affected those concerned
+    """.split()
 )
 """Nouns and pronouns before a verb that are nobody unknown."""
 _NAMED_ON = AsWritten(r"\s+(?P<noun>[a-z]+)(?=\s*(?:[,.;]|$|\b(?:and|within|in|who)\b))")

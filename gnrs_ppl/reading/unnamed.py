@@ -19,23 +19,19 @@ from gnrs_ppl.reading.words import word
 
 # fmt: off
 ANYBODY = frozenset(
-    {
-        "anybody", "anyone", "everybody", "everyone", "somebody", "someone", "nobody", "none", "person",
-        "persons", "people", "staff", "employee", "employees", "worker", "workers", "colleague",
-        "colleagues", "personnel", "individual", "individuals", "human", "we", "you", "they", "he",
-        "she", "it", "i", "who", "one", "ones", "member", "members", "user", "users", "man", "woman",
-        "party", "parties",
-    }
+    """
+    anybody anyone everybody everyone somebody someone nobody none person persons people staff employee
+    employees worker workers colleague colleagues personnel individual individuals human we you they he
+    she it i who one ones member members user users man woman party parties
+    """.split()
 )
 """Words for people that leave open who they are."""
 BODIES = frozenset(
-    {
-        "department", "team", "office", "desk", "unit", "division", "section", "committee", "board",
-        "council", "commission", "panel", "court", "tribunal", "police", "bank", "authority", "agency",
-        "ministry", "bureau", "management", "administration", "finance", "accounting", "accounts",
-        "audit", "compliance", "legal", "security", "logistics", "company", "firm", "supplier",
-        "vendor", "contractor",
-    }
+    """
+    department team office desk unit division section committee board council commission panel court
+    tribunal police bank authority agency ministry bureau management administration finance accounting
+    accounts audit compliance legal security logistics company firm supplier vendor contractor
+    """.split()
 )
 """Words for a body of people that acts as one of them would."""
 # fmt: on

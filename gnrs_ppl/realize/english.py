@@ -20,21 +20,7 @@ _VOWEL_ABBREVIATIONS = frozenset("AEFHILMNORSX")
 _DETERMINERS = frozenset({"the", "a", "an", "their", "his", "her", "its", "this", "that"})
 _NOUN_ENDINGS = ("tion", "sion", "ment", "ance", "ence")
 _DOUBLING = frozenset(
-    {
-        "admit",
-        "begin",
-        "cancel",
-        "commit",
-        "control",
-        "forget",
-        "omit",
-        "patrol",
-        "permit",
-        "refer",
-        "submit",
-        "transfer",
-        "travel",
-    }
+    "admit begin cancel commit control forget omit patrol permit refer submit transfer travel".split()
 )
 """Verbs of two syllables that double their last letter: patrolling."""
 _EVENT_NOUNS = {
@@ -87,36 +73,10 @@ _EVENT_NOUNS = {
 
 
 TRANSITIVE = frozenset(
-    {
-        "add",
-        "approve",
-        "assign",
-        "borrow",
-        "cancel",
-        "check",
-        "close",
-        "confirm",
-        "create",
-        "deliver",
-        "examine",
-        "harvest",
-        "insert",
-        "inspect",
-        "lend",
-        "order",
-        "receive",
-        "register",
-        "reject",
-        "renew",
-        "repair",
-        "reserve",
-        "return",
-        "review",
-        "send",
-        "sign",
-        "submit",
-        "transfer",
-    }
+    """
+    add approve assign borrow cancel check close confirm create deliver examine harvest insert inspect
+    lend order receive register reject renew repair reserve return review send sign submit transfer
+    """.split()
 )
 """Verbs that take what they are done to as their object (inspect a vehicle); their nouns take it with
 ``of``."""

@@ -25,25 +25,10 @@ from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.words import plural
 
 _LOG_WORDS = frozenset(
-    {
-        "log",
-        "logs",
-        "register",
-        "record",
-        "records",
-        "system",
-        "book",
-        "ledger",
-        "journal",
-        "database",
-        "list",
-        "file",
-        "feed",
-        "history",
-        "roster",
-        "archive",
-        "sheet",
-    }
+    """
+    log logs register record records system book ledger journal database list file feed history roster
+    archive sheet
+    """.split()
 )
 
 

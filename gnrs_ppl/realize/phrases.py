@@ -253,40 +253,10 @@ FOLLOWING_RUNS = (
 """Runs of words that may stand right after a name."""
 
 RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset(
-    {
-        "shall",
-        "might",
-        "can",
-        "cannot",
-        "not",
-        "no",
-        "never",
-        "ever",
-        "they",
-        "none",
-        "neither",
-        "nor",
-        "unless",
-        "except",
-        "if",
-        "when",
-        "whether",
-        "then",
-        "every",
-        "each",
-        "any",
-        "either",
-        "once",
-        "twice",
-        "times",
-        "matter",
-        "until",
-        "afterwards",
-        "both",
-        "all",
-        "show",
-        "shows",
-    }
+    """
+    shall might can cannot not no never ever they none neither nor unless except if when whether then
+    every each any either once twice times matter until afterwards both all show shows
+    """.split()
 )
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 

@@ -23,43 +23,10 @@ if TYPE_CHECKING:
     from gnrs_ppl.reading.constructions.text import Constructions
 
 _PRONOUN = frozenset(
-    [
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "this",
-        "that",
-        "he",
-        "she",
-        "him",
-        "her",
-        "his",
-        "these",
-        "those",
-        "both",
-        "there",
-        "one",
-        "such",
-    ]
+    "it its they them their this that he she him her his these those both there one such".split()
 )
 _IT = frozenset({"it", "them"})
-_OCCUR = frozenset(
-    [
-        "occur",
-        "happen",
-        "done",
-        "place",
-        "carried",
-        "performed",
-        "take",
-        "repeated",
-        "made",
-        "possible",
-        "allowed",
-    ]
-)
+_OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 
 SURE = 0.6
