@@ -329,9 +329,9 @@ def _persons_apart(material: Material) -> Refused | None:
     if any(r.by_another and _compares_with_nobody(r) for r in stated):
         told = "another person is asked for, and no other act is told that the first one did"
         return Refused(told, "say than who did what", reason="names_no_individuals")
-    unread = [_unread_person(material, r) for r in apart]
-    if unread and all(unread):
-        return unread[0]
+    likeliest = (r for r in (found[0] if found else ()) if r.by_another)
+    if refused := next(filter(None, (_unread_person(material, r) for r in likeliest)), None):
+        return refused
     if not apart or any(opened_by(material, said) for said in found):
         return None
     meant = apart[0].activation
