@@ -330,7 +330,8 @@ def _persons_apart(material: Material) -> Refused | None:
         told = "another person is asked for, and no other act is told that the first one did"
         return Refused(told, "say than who did what", reason="names_no_individuals")
     likeliest = (r for r in (found[0] if found else ()) if r.by_another)
-    if refused := next(filter(None, (_unread_person(material, r) for r in likeliest)), None):
+    why = (*(_only_pointed_at(material, r) for r in apart), *(_unread_person(material, r) for r in likeliest))
+    if refused := next(filter(None, why), None):
         return refused
     if not apart or any(opened_by(material, said) for said in found):
         return None
@@ -353,10 +354,9 @@ def _compares_with_nobody(reading: Reading) -> bool:
     )
 
 
-def _unread_person(material: Material, reading: Reading) -> Refused | None:
-    """Another person than one whose act was not read: a rule must not compare with its opener instead."""
-    readings, opener = material.readings, reading.activation
-    who = COMPARED_WITH.search(readings.sentence)
+def _only_pointed_at(material: Material, reading: Reading) -> Refused | None:
+    """An act that only says of whom another person is meant, read as one that is asked for."""
+    who = COMPARED_WITH.search(material.readings.sentence)
     asks = reading.template in ("response", "chain_response", "succession")
     if who and asks and any(t.span.start <= who.start("did") < t.span.end for t in reading.targets):
         return Refused(
@@ -364,6 +364,13 @@ def _unread_person(material: Material, reading: Reading) -> Refused | None:
             "state the duty, and in a sentence of its own who may not do both",
             reason="part_not_read",
         )
+    return None
+
+
+def _unread_person(material: Material, reading: Reading) -> Refused | None:
+    """Another person than one whose act was not read: a rule must not compare with its opener instead."""
+    readings, opener = material.readings, reading.activation
+    who = COMPARED_WITH.search(readings.sentence)
     if opener is None or who is None or who.start("did") not in {u.span.start for u in readings.unread}:
         return None
     acts = (opener, *reading.targets)
