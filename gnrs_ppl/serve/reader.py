@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 
 from gnrs_ppl import stops
 
-READ_SECONDS = 2.0
-"""Time to read a sentence while it is typed."""
+READ_SECONDS = 5.0
+"""Time to read a sentence while it is typed, the context it belongs to opened first."""
 ASK_SECONDS = 30.0
 """Time to open a context, to ask its records, or to write it."""
 START_SECONDS = 60.0
