@@ -14,12 +14,15 @@ import yaml
 from test_drafting_data import CONTEXT, drafted, scene
 
 import gnrs_ppl as gnrs
+from gnrs_ppl.candidates.refusals import _persons_apart
+from gnrs_ppl.candidates.source import Material
 from gnrs_ppl.context.load import Context, load_context
 from gnrs_ppl.draft import Draft
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.experiments import reading as experiment
 from gnrs_ppl.models.features import Facts
 from gnrs_ppl.models.flags import raised
+from gnrs_ppl.reading import ActRead, Reading, Readings, Span, Statement, Unread
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.rule.canonical import canonical
@@ -150,6 +153,25 @@ def test_what_only_says_of_whom_another_person_is_meant_is_not_asked_for(scene: 
     text = "An invoice must be approved within five days, by another person than the one who posted it."
     with pytest.raises(Refused, match="state the duty, and in a sentence of its own who may not do both"):
         drafted(scene, text)
+
+
+def test_another_person_is_refused_by_the_likeliest_way_to_read_it(scene: Context) -> None:
+    """A less likely way, of whose opener the sentence says nothing, refuses no sentence."""
+    text = "An invoice must be paid after it was approved, by another person than the one who approved it."
+    goal = scene.goal.model_copy(update=experiment.EMPTY | {"intent": text})
+    material = Material(replace(scene, goal=goal, scene=scene))
+    did = text.rindex("approved")
+
+    def opened(activity: str, words: str, probability: float) -> Reading:
+        opener, target = (ActRead(a, Span(text.index(w), text.index(w) + len(w)), 1.0)
+                          for a, w in ((activity, words), ("Pay", "paid")))  # fmt: skip
+        return Reading(probability, "must", "response", (target,), "act", opener, who="another_person")
+
+    likely, other = opened("Approve", "approved", 0.7), opened("Post", "invoice", 0.3)
+    for ways, is_refused in (((likely, other), False), ((replace(other, probability=0.7), likely), True)):
+        unread = (Unread(Span(did, did + len("approved"))),)
+        material.__dict__["readings"] = Readings(text, (Statement(Span(0, len(text)), ways),), unread=unread)
+        assert (_persons_apart(material) is not None) is is_refused
 
 
 def test_a_person_whom_the_rule_does_not_start_from_is_refused(scene: Context) -> None:

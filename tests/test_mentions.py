@@ -52,8 +52,8 @@ def marked(text: str) -> Marked:
 def test_acts_are_found_in_other_words_and_not_in_the_names_of_people_and_places(
     text: str, acts: list[str]
 ) -> None:
-    found = [m.activity for m in marked(text).mentions if m.best.score >= 0.5]
-    assert list(dict.fromkeys(found)) == acts
+    activities = [m.activity for m in marked(text).mentions if m.best.score >= 0.5]
+    assert list(dict.fromkeys(activities)) == acts
 
 
 @pytest.mark.parametrize(

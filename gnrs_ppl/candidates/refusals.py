@@ -355,7 +355,7 @@ def _compares_with_nobody(reading: Reading) -> bool:
 
 
 def _only_pointed_at(material: Material, reading: Reading) -> Refused | None:
-    """An act that only says of whom another person is meant, read as one that is asked for."""
+    """The refusal of a reading that asks for the act which only says than whom another person is meant."""
     who = COMPARED_WITH.search(material.readings.sentence)
     asks = reading.template in ("response", "chain_response", "succession")
     if who and asks and any(t.span.start <= who.start("did") < t.span.end for t in reading.targets):
@@ -368,7 +368,7 @@ def _only_pointed_at(material: Material, reading: Reading) -> Refused | None:
 
 
 def _unread_person(material: Material, reading: Reading) -> Refused | None:
-    """Another person than one whose act was not read: a rule must not compare with its opener instead."""
+    """The refusal where no act like that of the person compared with was read: the opener is another's."""
     readings, opener = material.readings, reading.activation
     who = COMPARED_WITH.search(readings.sentence)
     if opener is None or who is None or who.start("did") not in {u.span.start for u in readings.unread}:

@@ -96,7 +96,7 @@ def joined(
     chosen: Sequence[str] = (),
 ) -> Readings:
     """What the rules read of a sentence, with what the network reads of it."""
-    data = said_of_data(by_rules.sentence, attributes, vocabulary(schema)).found
+    data = conditions(by_rules.sentence, schema, tuple(attributes))
     ways = by_network(text_of_duties(by_rules, data), schema)
     if not ways:
         return by_rules
@@ -160,7 +160,13 @@ def by_network(text: str, schema: Schema) -> tuple[Learned, ...]:
     return learned(text, schema, MOST, shipped())
 
 
-def text_of_duties(readings: Readings, data: Sequence[Found] = ()) -> str:
+@lru_cache(maxsize=256)
+def conditions(sentence: str, schema: Schema, attributes: tuple[Attribute, ...]) -> tuple[Found, ...]:
+    """The conditions on data that a sentence states."""
+    return said_of_data(sentence, attributes, vocabulary(schema)).found
+
+
+def text_of_duties(readings: Readings, data: Sequence[Found]) -> str:
     """The text with spaces where it states a condition on data, which logs show a duty, or what follows a breach."""
     letters = list(readings.sentence)
     spans = [found.cut for found in data] + [*(readings.evidence.spans if readings.evidence else ())]
@@ -194,7 +200,7 @@ def _by_meaning(
     ways: Sequence[Learned], by_rules: Readings, schema: Schema, attributes: Sequence[Attribute]
 ) -> dict[frozenset[Duty], Readings]:
     """The network's meanings with what is read by words beside: data, logs, procedure."""
-    data = said_of_data(by_rules.sentence, attributes, vocabulary(schema)).found
+    data = conditions(by_rules.sentence, schema, tuple(attributes))
     merged: dict[frozenset[Duty], Readings] = {}
     for way in ways:
         typed = replace(
